@@ -43,8 +43,8 @@ export const makeNearestTools = Effect.gen(function* () {
     )
 
   /**
-   * Of the provider, if it exists; else tools of this name, whose providers' handles are close. Without a handle: the oldest
-   * tools of this name.
+   * Finds tools of the provider, if it exists; else tools of this name, whose providers' handles are close. Without a
+   * handle: the oldest tools of this name.
    */
   const nearestQualified = Effect.fn("Catalog.nearestQualified")(function* (
     handle: string | undefined,
@@ -99,14 +99,14 @@ export class Catalog extends Context.Service<
   Catalog,
   {
     /**
-     * Before `upsert`, outside of a unit of work: checking new schemas may take long. Returns what is wrong, by the name of
-     * the tool.
+     * Checks schemas before `upsert`, outside of a unit of work: new ones may take long. Returns what is wrong, by the
+     * name of the tool.
      */
     checkSchemas(
       providerId: ProviderId,
       changes: ReadonlyArray<ToolChange>
     ): Effect.Effect<ReadonlyMap<string, string>, SchemaChecksLimited>
-    /** What of a stored tool's schemas is not checked, and why. */
+    /** Returns what of a stored tool's schemas is not checked, and why. */
     unchecked(tool: Tool): Effect.Effect<ReadonlyArray<string>, SchemaBudgetSpent>
     /**
      * Tool by tool: a fault of one does not affect the others. Only the sent fields change. Terms that are worse for

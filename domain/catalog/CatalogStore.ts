@@ -17,7 +17,7 @@ import type { StoredTool, Tool, ToolDeclaration } from "./Tool.ts"
 
 /** Older ones are removed. */
 export const TOOL_VERSIONS_KEPT_MAX = 50
-/** Of all versions of a tool, as JSON: a server may change its tools in every sync. The newest version always stays. */
+/** The limit of all versions of a tool, as JSON: each sync may add one. The newest version always stays. */
 export const TOOL_VERSION_BYTES_KEPT_MAX = 262_144
 
 /** A change of any member makes a new version of the tool. */
@@ -87,7 +87,7 @@ export interface CatalogFilter {
   readonly providerId: ProviderId | undefined
   /** The most that a call may cost. */
   readonly maxPrice: Microcents | undefined
-  /** From `SearchTokens.tokensOfQuery`. Empty: no search. */
+  /** The tokens of `SearchTokens.tokensOfQuery`. Empty: no search. */
   readonly tokens: ReadonlyArray<string>
   /** Default: only listed tools. */
   readonly state?: ToolState | undefined
@@ -95,7 +95,7 @@ export interface CatalogFilter {
   readonly own?: boolean | undefined
 }
 
-/** Whether a tool can be called: `withdrawn` no longer, a `draft` not yet. No `listed` tool is of a frozen provider. */
+/** A `withdrawn` tool cannot be called any more, a `draft` not yet. No `listed` tool is of a frozen provider. */
 export type ToolState = "listed" | "withdrawn" | "draft" | "any"
 
 /** A listed tool: with the terms in effect, announced terms, and its provider. */
@@ -122,7 +122,7 @@ export interface ToolUpsert {
   readonly draft?: boolean
 }
 
-/** What storing a declaration did to the tool. */
+/** The effect of storing a declaration on the tool. */
 export interface ToolOutcome {
   readonly id: ToolId
   readonly toolName: string
@@ -142,7 +142,7 @@ export const entryOf = (tool: StoredTool, prices: ToolPrices, provider: CatalogE
   }
 }
 
-/** On the terms that a call was opened by. */
+/** Returns the entry with the terms that a call was opened by. */
 export const entryOn = (entry: CatalogEntry, terms: Terms & Pick<CatalogEntry, "priceVersion">): CatalogEntry => ({
   ...entry,
   ...termsOf(terms),
@@ -153,7 +153,7 @@ export const entryOn = (entry: CatalogEntry, terms: Terms & Pick<CatalogEntry, "
 /** A tool can be called unless it was withdrawn or its provider is frozen. */
 export const isOffered = ({ provider, tool }: CatalogEntry): boolean => !tool.withdrawnAt && !provider.frozen
 
-/** With the terms in effect at that time. */
+/** Returns the entry with the terms in effect at that time. */
 export const entryAt = (entry: CatalogEntry, nowMs: number): CatalogEntry => {
   const prices = pricesAt(entry.prices, nowMs)
   return prices === entry.prices ? entry : entryOf(entry.tool, prices, entry.provider)
@@ -163,8 +163,8 @@ export class CatalogStore extends Context.Service<
   CatalogStore,
   {
     /**
-     * By provider and tool name, with the versions from `PriceNotice.planPrices`: new ones are added to the history,
-     * and an announced one that is no longer among them is replaced. A withdrawn tool is listed again. Each tool is given
+     * Stores tools by provider and name, with the versions from `planPrices`: new ones are added to the history, and an
+     * announced one that is no longer among them is replaced. A withdrawn tool is listed again. Each tool is given
      * once; the outcomes are in their order.
      */
     upsert(tools: ReadonlyArray<ToolUpsert>): Effect.Effect<ReadonlyArray<ToolOutcome>, StoreUnavailable>
@@ -192,7 +192,7 @@ export class CatalogStore extends Context.Service<
       providerId: ProviderId,
       toolNames: ReadonlyArray<string>
     ): Effect.Effect<ReadonlyArray<CatalogEntry>, StoreUnavailable>
-    /** By the current or a former handle of its provider, except a retired one. */
+    /** Finds it by the current or a former handle of its provider, except a retired one. */
     findQualified(handle: string, toolName: string): Effect.Effect<Option.Option<CatalogEntry>, StoreUnavailable>
     /**
      * Tools of that name of all providers, at most `limit`, oldest first, without drafts; withdrawn ones and those of frozen
@@ -212,7 +212,7 @@ export class CatalogStore extends Context.Service<
       sort: CatalogSort,
       page: PageRequest
     ): Effect.Effect<Page<CatalogEntry>, StoreUnavailable>
-    /** Of listed tools; sorted, without the empty one. */
+    /** Categories of listed tools, sorted, without the empty one. */
     readonly categories: Effect.Effect<ReadonlyArray<string>, StoreUnavailable>
     readonly count: Effect.Effect<number, StoreUnavailable>
     /**
@@ -229,7 +229,7 @@ export class CatalogStore extends Context.Service<
     lastVersions(ids: ReadonlyArray<ToolId>): Effect.Effect<ReadonlyMap<ToolId, ToolVersion>, StoreUnavailable>
     /** Newest first, at most `limit`. */
     versions(id: ToolId, limit: number): Effect.Effect<ReadonlyArray<ToolVersion>, StoreUnavailable>
-    /** Without what the versions say: for an erased provider. */
+    /** Removes the contents of an erased provider's versions. */
     removeVersions(providerId: ProviderId): Effect.Effect<void, StoreUnavailable>
     /** Newest first, at most `limit`; replaced ones too. */
     prices(id: ToolId, limit: number): Effect.Effect<ReadonlyArray<PriceVersion>, StoreUnavailable>
@@ -259,7 +259,7 @@ export const positionOf = (entry: CatalogEntry, sort: CatalogSort): Position => 
   }
 }
 
-/** Whether `positionOf` can produce it. A cursor is untrusted input: an impossible position yields an empty page. */
+/** Tells whether `positionOf` can produce it. A cursor is untrusted: an impossible position yields an empty page. */
 export const isPosition = ({ key, id }: Position, sort: CatalogSort): boolean => {
   if (!UUID.test(id)) return false
   switch (sort) {
@@ -273,13 +273,12 @@ export const isPosition = ({ key, id }: Position, sort: CatalogSort): boolean =>
   }
 }
 
-/** Below zero if `a` comes first. */
 export const comparePositions = (a: Position, b: Position, sort: CatalogSort): number => {
   const ascending = compareCodePoints(a.key, b.key) || compareCodePoints(a.id, b.id)
   return sort === "price_desc" || sort === "newest" ? -ascending : ascending
 }
 
-/** Not `<`, which compares UTF-16 units: these differ in order beyond the first plane. */
+/** The operator `<` would compare UTF-16 units, which differ in order beyond the first plane. */
 export const compareCodePoints = (a: string, b: string): number => {
   if (a === b) return 0
   let i = 0
@@ -326,8 +325,8 @@ export class MarketFigures extends Context.Service<
   MarketFigures,
   {
     /**
-     * Only tools that were called. If more calls are queued for the sequencer than one reading covers, the figures lag
-     * like the sequencer, about a second.
+     * Returns only tools that were called. If more calls are queued for the sequencer than one reading covers, the
+     * figures lag like the sequencer, about a second.
      */
     ofTools(ids: ReadonlyArray<ToolId>): Effect.Effect<ReadonlyMap<ToolId, ToolFigures>, StoreUnavailable>
     readonly totals: Effect.Effect<MarketTotals, StoreUnavailable>

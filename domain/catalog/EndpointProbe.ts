@@ -16,7 +16,7 @@ const KEPT_MAX = 1_000
 const SERVER_NAME_CHARS_MAX = 100
 const NAMES_SHOWN_MAX = 10
 
-/** What a provider's MCP server answered when the service asked it at registration. */
+/** The answer of a provider's MCP server when the service asked it at registration. */
 export interface EndpointReport {
   /** Undefined: it was not asked. */
   readonly reachable: boolean | undefined
@@ -26,7 +26,7 @@ export interface EndpointReport {
   readonly serverVersion: string | undefined
   /** Undefined: its tools could not be read. */
   readonly list: ToolList | undefined
-  /** Why it was not asked, did not answer, or its tools could not be read. */
+  /** The reason why it was not asked, did not answer, or its tools could not be read. */
   readonly problem: string | undefined
 }
 
@@ -43,7 +43,7 @@ const unknown = (reachable: boolean | undefined, problem: string): EndpointRepor
 export class EndpointProbe extends Context.Service<
   EndpointProbe,
   {
-    /** Not inside a unit of work. A report of the last seconds is not returned if it lists one of the tools as missing. */
+    /** Runs outside of units of work. A report of the last seconds is not used if one of the tools is missing in it. */
     probe(server: ServerAddress, toolNames?: ReadonlyArray<string>): Effect.Effect<EndpointReport>
   }
 >()("agent-tool-billing/domain/catalog/EndpointProbe") {
@@ -124,8 +124,8 @@ export class EndpointProbe extends Context.Service<
 }
 
 /**
- * Why the tool cannot be registered: the endpoint was reached and lists tools, but not this one. Undefined if it can be, or if
- * this could not be checked.
+ * Returns why the tool cannot be registered: the endpoint was reached and lists tools, but not this one. Undefined if
+ * it can be, or if this could not be checked.
  */
 export const unlistedReason = ({ list }: EndpointReport, toolName: string): string | undefined => {
   if (list === undefined || list.truncated || list.tools.length === 0) return undefined

@@ -17,13 +17,12 @@ import { declarationOf, type ToolChange } from "./Tool.ts"
 import { TOOLS_PER_PROVIDER_MAX, type UpsertMode } from "./ToolUpserts.ts"
 
 export const IMPORT_RECORDS_KEPT_MAX = 50
-/** Between two syncs of a provider. */
 export const SYNC_EVERY = Duration.minutes(55)
 /** Tools per unit of work: it locks the provider's tools. */
 const BATCH_MAX = 100
 const PAGE_MAX = TOOLS_PER_PROVIDER_MAX
 
-/** How the tools of an import are priced, and whether they are listed at once. */
+/** Says how the tools of an import are priced, and whether they are listed at once. */
 export interface ImportOptions {
   readonly defaultPrice: Microcents | undefined
   readonly overrides: ReadonlyArray<ToolChange>
@@ -223,7 +222,7 @@ const sameImported = (tool: ImportedTool, known: ImportedTool | undefined): bool
 export const changesOf = ({ changes, creates, restored }: ImportPlan): ReadonlyArray<ToolChange> =>
   [...creates, ...changes, ...restored].map(({ change }) => change)
 
-/** Without tools that could not be stored, or would not be. */
+/** Removes tools that could not be stored, or would not be. */
 export const withoutFaulty = (plan: ImportPlan, faults: ReadonlyMap<string, string>): ImportPlan => {
   const isValid = ({ toolName }: { readonly toolName: string }): boolean => !faults.has(toolName)
   return {

@@ -1,8 +1,8 @@
 /**
- * What an import or a sync changes: compares the tools that the provider's server lists with those of the market. Pure.
- *
- * Each field of a definition is merged three ways. A field that the provider has not changed by hand since the last
- * import follows the server; one that it has changed stays. Terms of listed tools never follow the server.
+ * Plans the changes of an import or a sync: compares the tools that the provider's server lists with those of the
+ * market. Pure. Each field of a definition is merged three ways. A field that the provider has not changed by hand
+ * since the last import follows the server; one that it has changed stays. Terms of listed tools never follow the
+ * server.
  */
 import { DateTime, type Duration, Schema } from "effect"
 import { sameJson } from "../shared/JsonText.ts"
@@ -23,7 +23,7 @@ import {
 
 export const DISPLAY_NAME_CHARS_MAX = 200
 export const DESCRIPTION_CHARS_MAX = 4_000
-/** Of what a rejection shows of a name that is not valid. */
+/** A rejection shows this much of a name that is not valid. */
 const NAME_SHOWN_CHARS_MAX = 60
 
 /**
@@ -50,7 +50,7 @@ const isToolName = Schema.is(ToolName)
 const FORM =
   "a tool_name has 1 to 128 letters, digits, `_`, `-`, `.` or `/`, does not begin with `/`, and has no `./` or `../`"
 
-/** At most `toolsMax` tools; a name that is listed twice is rejected, because it is unknown which of them is called. */
+/** Reads at most `toolsMax` tools; rejects a name that is listed twice: it is unknown which of them is called. */
 export const readServerTools = (listed: ReadonlyArray<ListedTool>, toolsMax: number): ServerTools => {
   const times = new Map<string, number>()
   for (const { name } of listed) times.set(name, (times.get(name) ?? 0) + 1)
@@ -157,7 +157,7 @@ export interface MarketTool {
   readonly billedByOutput: boolean
   /** Undefined if it was never imported. */
   readonly imported: ToolDefinition | undefined
-  /** When the server first failed to list it. */
+  /** The time when the server first failed to list it. */
   readonly missingSince: DateTime.Utc | undefined
 }
 
@@ -169,23 +169,23 @@ export interface ImportRequest {
   readonly market: ReadonlyArray<MarketTool>
   /** Definitions that the provider does not want as drafts, by tool name. */
   readonly dismissed: ReadonlyMap<string, ToolDefinition>
-  /** By tool name. Without prices in a sync. */
+  /** The provider's changes by tool name, without prices in a sync. */
   readonly overrides: ReadonlyMap<string, ToolChange>
   /** Undefined: new tools and drafts get the provider's default. */
   readonly defaultPrice: Microcents | undefined
   /** New tools are listed, else they are drafts. */
   readonly listNew: boolean
-  /** By the provider itself, who sees the preview: drafts are priced anew, and everything is applied. */
+  /** The provider itself imports, and sees the preview: drafts are priced anew, and everything is applied. */
   readonly byProvider: boolean
   readonly now: DateTime.Utc
-  /** From the first round in which a tool is missing until it is withdrawn. */
+  /** The time between the first round in which a tool is missing and its withdrawal. */
   readonly grace: Duration.Duration
 }
 
 export interface PlannedTool {
   readonly toolName: string
   readonly change: ToolChange
-  /** To be remembered as imported. */
+  /** The definition to remember as imported. */
   readonly imported: ToolDefinition
 }
 
@@ -205,7 +205,7 @@ export type DeclaredField = Exclude<keyof ToolDeclaration, "toolName">
 
 export interface UnchangedTool {
   readonly toolName: string
-  /** Undefined: nothing is remembered. */
+  /** The definition to remember; undefined: none. */
   readonly imported: ToolDefinition | undefined
 }
 
@@ -224,9 +224,9 @@ export interface ImportPlan {
   readonly creates: ReadonlyArray<PlannedCreate>
   readonly changes: ReadonlyArray<PlannedChange>
   readonly restored: ReadonlyArray<PlannedTool>
-  /** Nothing to do but to remember that the server lists them. */
+  /** Tools of which the service only remembers that the server lists them. */
   readonly unchanged: ReadonlyArray<UnchangedTool>
-  /** Not listed by the server; withdrawn when the grace period is over. */
+  /** Tools that the server does not list; they are withdrawn when the grace period is over. */
   readonly missing: ReadonlyArray<MissingTool>
   /** The grace period is over. */
   readonly withdrawals: ReadonlyArray<string>
@@ -347,7 +347,7 @@ const merge = (known: MarketTool, tool: ServerTool, request: ImportRequest): Mer
   }
 }
 
-/** Until the server changes it, or an override names it. */
+/** A tool stays dismissed until the server changes it, or an override names it. */
 const isDismissed = (tool: ServerTool, request: ImportRequest): boolean => {
   const definition = request.dismissed.get(tool.toolName)
   return definition !== undefined && !isOverridden(tool, request) && sameJson(definition, tool.definition)

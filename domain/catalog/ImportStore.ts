@@ -22,7 +22,7 @@ export interface NamedReason {
   readonly reason: string
 }
 
-/** What an import or a sync changed, for the provider's history: names and reasons, bounded. */
+/** The changes of an import or a sync, for the provider's history: names and reasons, bounded. */
 export interface ImportResult {
   /** Listed at once. */
   readonly created: ReadonlyArray<string>
@@ -79,7 +79,7 @@ export const resultOf = (plan: ImportPlan): ImportResult => {
   }
 }
 
-/** Whether it belongs in the history: it changed something, or says something that `last` does not. */
+/** Tells whether it belongs in the history: it changed something, or says something that `last` does not. */
 export const isWorthRecording = (result: ImportResult, last: ImportResult | undefined): boolean => {
   const { changed, created, drafts, restored, withdrawn } = result.counts
   if (created + drafts + changed + restored + withdrawn + result.removedDrafts.length > 0) return true
@@ -94,7 +94,7 @@ const waiting = (result: ImportResult | undefined) => ({
 
 const nameOf = ({ toolName }: { readonly toolName: string }): string => toolName
 
-/** Whether and how the service reads the tools of a provider again on a schedule. */
+/** Says whether and how the service reads the tools of a provider again on a schedule. */
 export interface SyncSettings {
   readonly enabled: boolean
   /** New tools are listed, else they are drafts. */
@@ -106,9 +106,9 @@ export interface SyncSettings {
 /** The settings of a sync, when it is due, and how it went last. */
 export interface SyncState extends SyncSettings {
   readonly nextAt: DateTime.Utc
-  /** When the server was read last, or could not be. */
+  /** The last time when the server was read, or could not be. */
   readonly checkedAt: DateTime.Utc | undefined
-  /** Why it could not be read; undefined if it was. */
+  /** The reason why it could not be read; undefined if it was. */
   readonly problem: string | undefined
 }
 
@@ -116,13 +116,13 @@ export interface SyncState extends SyncSettings {
 export interface ImportedTool {
   readonly toolName: string
   readonly definition: ToolDefinition
-  /** When the server first failed to list it. */
+  /** The time when the server first failed to list it. */
   readonly missingSince: DateTime.Utc | undefined
   /** The provider does not want this definition as a draft. */
   readonly dismissed?: true
 }
 
-/** What one import or sync did to a provider's tools, for the provider to read later. */
+/** The effect of one import or sync on a provider's tools, for the provider to read later. */
 export interface ImportRecord {
   /** Ordered by time. */
   readonly id: string

@@ -52,7 +52,7 @@ export class SchemaChecksLimited extends Schema.TaggedError<SchemaChecksLimited>
   }
 }
 
-/** Whose budget pays for the work, and whether a consumer or the provider sent the value. */
+/** The owner of the budget that pays for the work, and the sender of the value: a consumer or the provider. */
 export interface SchemaUse {
   readonly providerId: ProviderId
   readonly of: "input" | "output"
@@ -68,11 +68,11 @@ export interface SchemaViolation {
 export class JsonSchemas extends Context.Service<
   JsonSchemas,
   {
-    /** For a schema that is registered. Its compilation may take long, but blocks no other work. */
+    /** Checks a schema that is registered. Its compilation may take long, but blocks no other work. */
     check(schema: JsonSchemaObject, providerId: ProviderId): Effect.Effect<void, InvalidJsonSchema | SchemaBudgetSpent>
     /**
-     * What is not checked of a stored schema that `check` would reject now, and why: a sentence for each. Patterns are
-     * checked only if they run in linear time.
+     * Returns what is not checked of a stored schema that `check` would reject now, and why: a sentence for each.
+     * Patterns are checked only if they run in linear time.
      */
     unchecked(schema: JsonSchemaObject, providerId: ProviderId): Effect.Effect<ReadonlyArray<string>, SchemaBudgetSpent>
     /** Empty if the value matches. The schema passed `check` once; it is compiled and cached, bounded. */

@@ -10,8 +10,8 @@ import { formatPrice, type Microcents, zero } from "../shared/Microcents.ts"
 import type { BillingPolicy, JsonSchemaObject, ToolDeclaration } from "./Tool.ts"
 
 /**
- * What a caller pays that cancels a forwarded call or disconnects. A provider sends two fields; together they are one of
- * the terms: `free` (the cancellation is passed to the provider and the call costs nothing), `outcome` (the call runs to
+ * The price of a forwarded call whose caller cancels or disconnects. A provider sends two fields; together they are one
+ * of these terms: `free` (the cancellation is passed to the provider and the call is free), `outcome` (the call runs to
  * its end and is billed by its outcome), or `price` (the cancellation is passed and the call costs its list price).
  */
 export const CancellationTerm = Schema.Literals(["free", "outcome", "price"])
@@ -40,7 +40,7 @@ export interface Terms {
   readonly maximum: Microcents
   readonly freeTierCalls: number
   readonly billingPolicy: BillingPolicy
-  /** Under `valid_output` only. Not part of the history of versions, which is kept permanently. */
+  /** The schema that `valid_output` judges by. The history of versions, which is permanent, omits it. */
   readonly outputSchema?: JsonSchemaObject
   readonly cancellation: CancellationTerm
 }
@@ -50,7 +50,7 @@ export interface PriceVersion extends Terms {
   readonly version: number
   readonly announcedAt: DateTime.Utc
   readonly effectiveFrom: DateTime.Utc
-  /** When it was replaced, or the tool withdrawn, before it took effect. It never applies. */
+  /** The time when it was replaced, or the tool withdrawn, before it took effect. It never applies. */
   readonly replacedAt: DateTime.Utc | undefined
 }
 
@@ -101,7 +101,7 @@ export const noWorse = (a: Terms, b: Terms): boolean =>
   cancelsNoWorse(a, b)
 
 /**
- * For each term the better one for the consumer, never worse than `a`. If neither is better for callers that
+ * Takes for each term the better one for the consumer, never worse than `a`. If neither is better for callers that
  * disconnect, or neither output schema is, those of `a` stay.
  */
 export const better = (a: Terms, b: Terms): Terms => {
@@ -137,7 +137,7 @@ export const judgesTheSame = (a: JsonSchemaObject | undefined, b: JsonSchemaObje
   sameJson(withoutTexts(a), withoutTexts(b))
 
 /**
- * Without its titles, descriptions and comments, where they are texts of a schema and not members of a value: a property may
+ * Omits titles, descriptions and comments, where they are texts of a schema and not members of a value: a property may
  * be named `title`. Other annotations stay, since a `$ref` may refer to a schema in them.
  */
 const withoutTexts = (schema: unknown): unknown => {
@@ -172,24 +172,24 @@ const NAMED_SCHEMAS: ReadonlySet<string> = new Set(["properties", "patternProper
 /** What is charged under a policy is also charged under every policy of a higher rank. */
 const CHARGED: Readonly<Record<BillingPolicy, number>> = { valid_output: 0, success: 1, attempt: 2 }
 
-/** What a caller pays that disconnects, in ascending order. */
+/** The costs of callers that disconnect, in ascending order. */
 const TERM_RANK: Readonly<Record<CancellationTerm, number>> = { free: 0, outcome: 1, price: 2 }
 
 // The price of a call: the tool's price, otherwise its provider's default, otherwise nothing; its maximum; the free
 // calls per month; and the cost of a canceled call.
 
 /**
- * What applies where a provider decides nothing, and when changes of its tools take effect. Default: no free calls, 24 hours
- * of notice and of grace, 3 seconds for an endpoint.
+ * The terms that apply where a provider decides nothing, and when changes of its tools take effect. Default: no free
+ * calls, 24 hours of notice and of grace, 3 seconds for an endpoint.
  */
 export interface CatalogPolicy {
   /** Free calls per consumer, tool and calendar month (UTC) if the provider sets none. */
   readonly freeTierCalls: number
-  /** From the announcement of terms that charge callers more until they apply. Zero: every change applies at once. */
+  /** The time between the announcement of terms that charge callers more and their effect. Zero: they apply at once. */
   readonly priceNotice: Duration.Duration
   /** The time from the first sync whose list lacks a tool until the tool is withdrawn. */
   readonly withdrawalGrace: Duration.Duration
-  /** How long an endpoint is asked what it is. Zero: endpoints are not asked. */
+  /** The time that an endpoint has to say what it is. Zero: endpoints are not asked. */
   readonly probeTimeout: Duration.Duration
 }
 

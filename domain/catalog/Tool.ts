@@ -5,10 +5,10 @@ import { type DateTime, Schema } from "effect"
 import type { ProviderId, ToolId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 
-/** In the path of a URL, another tool or another provider would be meant. A check of its own, because it has its own message. */
+/** Such a name would name another tool or provider in the path of a URL. This check has its own message. */
 const changesPaths = (name: string): boolean => /^\/|\.\/|(?:^|\/)\.{1,2}$/u.test(name)
 
-/** As MCP names tools; also used in headers and receipts, so it is plain ASCII. */
+/** MCP names tools like this. Headers and receipts contain names too, so they are plain ASCII. */
 export const ToolName = Schema.String.check(
   Schema.isPattern(/^[A-Za-z0-9_./-]{1,128}$/u, {
     message: "must be 1 to 128 letters, digits, `_`, `-`, `.` or `/`"
@@ -31,12 +31,12 @@ export const Category = Schema.String.check(
   })
 )
 
-/** When a call costs money: on success, only when the output matches the tool's schema, or for every attempt. */
+/** Says when a call costs money: on success, only when the output matches the tool's schema, or for every attempt. */
 export const BillingPolicy = Schema.Literals(["success", "valid_output", "attempt"])
 export type BillingPolicy = typeof BillingPolicy.Type
 
 /**
- * What happens to a forwarded call whose caller disconnects: it is finished, or the cancellation is passed to the
+ * Says what happens to a forwarded call whose caller disconnects: it is finished, or the cancellation is passed to the
  * provider.
  */
 export type OnCancel = "finish" | "pass"
@@ -136,17 +136,17 @@ type DeclaredTerms =
   | "onCancel"
   | "canceledCallCosts"
 
-/** As it is stored; a catalog entry adds what is in effect. */
+/** The stored tool; a catalog entry adds what is in effect. */
 export interface StoredTool extends Omit<ToolDeclaration, DeclaredTerms> {
   readonly id: ToolId
   readonly providerId: ProviderId
   readonly createdAt: DateTime.Utc
   readonly updatedAt: DateTime.Utc
-  /** As last sent by the provider. Calls are charged by the terms in effect, which are in the catalog entry. */
+  /** The terms that the provider sent last. Calls are charged by those in effect, which are in the catalog entry. */
   readonly declared: Pick<ToolDeclaration, DeclaredTerms>
-  /** When it was withdrawn; undefined while it is listed. Of a draft: when it was stored. */
+  /** The time when it was withdrawn; undefined while it is listed. A draft has the time when it was stored. */
   readonly withdrawnAt: DateTime.Utc | undefined
-  /** Never listed: only its provider sees it, and its price history has not begun. */
+  /** A draft was never listed: only its provider sees it, and its price history has not begun. */
   readonly draft: boolean
   /** The sync withdrew it, because its provider's server no longer lists it. */
   readonly withdrawnByServer: boolean

@@ -40,8 +40,8 @@ import {
 } from "./Terms.ts"
 import { applyChange, declarationOf, type Tool, type ToolChange, type ToolDeclaration } from "./Tool.ts"
 
-// When a change of terms takes effect. Better terms for consumers apply at once. Worse ones are announced and apply
-// after the notice period; a smaller free tier applies from the first month after it.
+// Better terms for consumers apply at once. Worse ones are announced and apply after the notice period; a smaller free
+// tier applies from the first month after it.
 
 /** The versions after a provider requested these terms. `known` is undefined for a new tool. */
 export const planPrices = (
@@ -65,7 +65,7 @@ export const planPrices = (
   const versions: Array<PriceVersion> = []
   const add = (terms: Terms, effectiveFrom: DateTime.Utc): PriceVersion => {
     const version = lastVersion + versions.length + 1
-    // Whether it was announced before or applies at once; stored permanently.
+    // This tells permanently whether terms were announced before or apply at once.
     const announcedAt = DateTime.isLessThanOrEqualTo(effectiveFrom, at) ? effectiveFrom : now
     const added = { ...terms, version, announcedAt, effectiveFrom, replacedAt: undefined }
     versions.push(added)
@@ -105,8 +105,8 @@ const monthFrom = (at: DateTime.Utc): DateTime.Utc => {
 // The rule for names of new tools, beside handles: a qualified name always means the tool of that provider.
 
 /**
- * Why a new tool cannot have this name. A tool named `acme/echo` would be mistaken for the tool `echo` of the provider with
- * the handle `acme`.
+ * Returns why a new tool cannot have this name. A tool named `acme/echo` would be mistaken for the tool `echo` of the
+ * provider with the handle `acme`.
  */
 const nameFault = (
   { handle: own, id }: Provider,
@@ -127,7 +127,7 @@ export const TOOLS_PER_PROVIDER_MAX = 1_000
 /** Each version is kept permanently: receipts refer to it. */
 export const PRICE_CHANGES_PER_DAY_MAX = 100
 
-/** Of a request; less than a request may take. */
+/** The checks of a request take less time than a request may take. */
 const CHECKS_TIME_MAX = Duration.seconds(20)
 
 /** A declaration of a request that was not stored, and why. */
@@ -144,7 +144,7 @@ export interface UpsertResult {
   readonly rejected: ReadonlyArray<RejectedTool>
 }
 
-/** Whether an upsert replaces tools or changes them, and whether it lists them. */
+/** Says whether an upsert replaces tools or changes them, and whether it lists them. */
 export interface UpsertMode {
   readonly source: ChangeSource
   /** `kept`: the terms of a tool that was listed before do not change, except that a new output schema is announced. */
