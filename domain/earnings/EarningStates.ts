@@ -5,7 +5,7 @@
 import { Context, DateTime } from "effect"
 import { type Lot, type LotPart, remainingIn, totalOfParts } from "../ledger/Transfer.ts"
 
-/** How long earnings wait before they can be paid out, how much is kept against disputes and chargebacks, and who bears the rest. */
+/** The delay of earnings before a payout, the part kept against disputes and chargebacks, and who bears the rest. */
 export interface EarningsPolicy {
   /** Full days after the settlement day before earnings can be paid out. */
   readonly delayDays: number
@@ -17,7 +17,7 @@ export interface EarningsPolicy {
   readonly reserveDays: number
   /** The total that the platform advances for providers that cannot pay a refund. */
   readonly refundLossLimitCents: number
-  /** Whether providers' maturing earnings from the consumer are liable for a chargeback, or only the platform. */
+  /** Says who is liable for a chargeback: providers' maturing earnings from the consumer, or only the platform. */
   readonly chargebackLiability: "platform" | "provider"
 }
 
@@ -57,7 +57,7 @@ export interface EarningStates {
   readonly maturingMicrocents: bigint
   readonly reservedMicrocents: bigint
   readonly availableMicrocents: bigint
-  /** When each part becomes available, soonest first. */
+  /** The times when each part becomes available, soonest first. */
   readonly maturities: ReadonlyArray<Maturity>
 }
 

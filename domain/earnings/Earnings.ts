@@ -111,7 +111,7 @@ export const makeEarnings = Effect.gen(function* () {
   return { earnings }
 })
 
-/** Without `since`: from the first week with calls. */
+/** Starts with the first week with calls, unless `since` is given. */
 const summarizeEarnings = (
   rows: ReadonlyArray<UsageOfToolDay>,
   since: DateTime.Utc | undefined,

@@ -24,7 +24,7 @@ export interface Payout {
   readonly failure: string | undefined
   readonly reversedCents: number
   readonly attempts: number
-  /** Not processed before then: a lease, and the pause after an attempt with unknown outcome. */
+  /** It is not processed before then: a lease, and the pause after an attempt with unknown outcome. */
   readonly nextAttemptAt: DateTime.Utc
   readonly createdAt: DateTime.Utc
   readonly paidAt: DateTime.Utc | undefined
@@ -62,7 +62,7 @@ export class PayoutStore extends Context.Service<
 
 export const payoutReference = (id: PayoutId): string => `payout:${id}`
 
-/** Out of the provider's lots, until the processor has responded. */
+/** Takes the amount out of the provider's lots until the processor has responded. */
 export const reservingLegs = (providerId: ProviderId, parts: ReadonlyArray<LotPart>): ReadonlyArray<Leg> =>
   parts.map(({ amount, day }) => ({
     kind: "payout",
@@ -99,7 +99,7 @@ export const returningLegs = (
   })
 }
 
-/** How a provider is paid. */
+/** The provider's account at the processor. */
 export interface Payee {
   readonly providerId: ProviderId
   /** Undefined until the provider starts onboarding. */

@@ -47,7 +47,7 @@ import {
 // result posts the money or returns it to its lots. After a crash between any two steps, `work` continues the payout.
 
 export const WORKED_AT_ONCE_MAX = 50
-/** Longer than an attempt may take, so that one worker at a time processes a payout. */
+/** Any attempt takes less time, so one worker at a time processes a payout. */
 const LEASE = Duration.minutes(2)
 const PAUSE_MAX_SECONDS = 3_600
 
@@ -190,7 +190,7 @@ export class NotOnboarded extends Schema.TaggedError<NotOnboarded>()("NotOnboard
   }
 }
 
-/** Why no payout was started. The balance is unchanged. */
+/** The reason why no payout was started. The balance is unchanged. */
 export type PayoutRejected = BelowMinimum | NotOnboarded | PaymentsNotConfigured
 
 export const makePayoutOpening = Effect.gen(function* () {
@@ -333,7 +333,7 @@ const makeOnboarding = Effect.gen(function* () {
 const PAYOUT_HISTORY_MAX = 100
 const AUTOMATIC_PAYOUT_DAYS = 3
 
-/** In dry run only the amount that would be paid. */
+/** A dry run has only the amount that would be paid. */
 export type PayoutAnswer =
   | { readonly mode: "dry_run"; readonly wouldPayoutCents: number }
   | { readonly mode: "live"; readonly payout: Payout; readonly repeated: boolean }
@@ -418,7 +418,7 @@ export class Payouts extends Context.Service<
         return { mode: "live" as const, ...begun }
       })
 
-      /** Only where all earlier ones have failed, which is final and has returned the money, so nothing is paid twice. */
+      /** Begins one only if all earlier ones have failed, which is final: the money is back and paid only once. */
       const beginAutomatic = Effect.fnUntraced(function* (providerId: ProviderId, day: string) {
         const named = (period: string) => payoutNamed(sha256Hex, providerId, `automatic\n${period}`)
         for (const period of automaticPeriods(day)) {
@@ -482,7 +482,7 @@ const automaticPeriods = (day: string): ReadonlyArray<string> => {
 const payoutNamed = (sha256Hex: (text: string) => string, providerId: ProviderId, key: string): PayoutId =>
   PayoutId.make(uuidFrom(sha256Hex(`payout\n${providerId}\n${key}`)))
 
-/** Why a payout is not retried: nothing was paid. */
+/** The reason why a payout is not retried: nothing was paid. */
 export class PayoutNotRetried extends Schema.TaggedError<PayoutNotRetried>()("PayoutNotRetried", {
   payoutId: Schema.String,
   because: Schema.Literals(["unknown", "not_failed", "not_onboarded", "dry_run"])

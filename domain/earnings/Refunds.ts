@@ -22,13 +22,13 @@ export interface RefundSources {
   readonly parts: ReadonlyArray<LotPart>
   /** Undrawn fees and deposits. */
   readonly platformFunds: bigint
-  /** What the platform may still advance for providers: the limit minus open advances. */
+  /** The amount that the platform may still advance for providers: the limit minus open advances. */
   readonly advanceLeft: bigint
 }
 
 /**
- * Where the money of a refund comes from, as a pure function. Only existing money moves: the amount that the dispute
- * froze, then the provider's other money, then platform funds up to a limit. The missing part becomes a claim.
+ * Plans where the money of a refund comes from. Only existing money moves: the amount that the dispute froze, then the
+ * provider's other money, then platform funds up to a limit. The missing part becomes a claim.
  */
 export interface RefundPlan {
   readonly fromFrozen: bigint

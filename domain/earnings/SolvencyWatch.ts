@@ -8,7 +8,7 @@ import { formatAmount } from "../shared/Microcents.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import { Claims, type ClaimTotals } from "./Claims.ts"
 
-/** Whether received money covers all balances, with the claims that are still to be paid. */
+/** Says whether received money covers all balances, with the claims that are still to be paid. */
 export interface SolvencyReading extends Solvency {
   readonly claims: ClaimTotals
 }

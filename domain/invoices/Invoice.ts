@@ -31,7 +31,7 @@ export type InvoiceOwner = typeof InvoiceOwner.Type
 export const InvoiceLine = Schema.Struct({
   toolId: ToolId,
   toolName: Schema.String,
-  /** On an invoice: the tool's provider. */
+  /** An invoice has the tool's provider. */
   provider: Schema.String,
   priceVersion: Schema.Int,
   unitPrice: Schema.BigInt,
@@ -81,7 +81,7 @@ export const Invoice = Schema.Struct({
 })
 export type Invoice = typeof Invoice.Type
 
-/** Without what it gets when it is finalized. */
+/** The invoice before it is finalized. */
 export type DraftInvoice = Omit<Invoice, "number" | "issuedAt">
 
 /** Everything of an owner in a month; in a supplement, what its earlier documents do not contain. */
@@ -127,7 +127,7 @@ export interface MonthSpan {
   readonly end: DateTime.Utc
 }
 
-/** How many documents a month has, and the total of its calls by ledger, invoices and statements: three equal amounts. */
+/** The number of a month's documents, and three equal totals of its calls: by ledger, invoices and statements. */
 export interface MonthTotals {
   readonly documents: number
   readonly ledger: bigint
@@ -146,7 +146,7 @@ export class InvoiceStore extends Context.Service<
     openCallsBefore(instant: DateTime.Utc): Effect.Effect<number, StoreUnavailable>
     /** Aggregates the month's calls, once. Expects that the month is over and none of its calls is open. */
     stage(span: MonthSpan): Effect.Effect<void, StoreUnavailable>
-    /** Of a closed month: aggregates what no document contains. False if there is nothing; the month stays closed. */
+    /** Aggregates what no document of a closed month contains. False if there is nothing; the month stays closed. */
     reopen(span: MonthSpan): Effect.Effect<boolean, StoreUnavailable>
     /** Owners with pending documents, in a fixed order. */
     pending(span: MonthSpan, limit: number): Effect.Effect<ReadonlyArray<OwnerMonth>, StoreUnavailable>
@@ -163,7 +163,7 @@ export class InvoiceStore extends Context.Service<
     complete(month: Month, at: DateTime.Utc): Effect.Effect<void, StoreUnavailable>
     totals(span: MonthSpan): Effect.Effect<MonthTotals, StoreUnavailable>
     find(id: InvoiceId): Effect.Effect<Option.Option<Invoice>, StoreUnavailable>
-    /** What credit notes have refunded of an invoice. Locked until the end of the unit of work. */
+    /** Returns what credit notes have refunded of an invoice, which stays locked until the end of the unit of work. */
     lockCredited(id: InvoiceId): Effect.Effect<bigint, StoreUnavailable>
     /** Newest first. */
     list(owner: InvoiceOwnerId, page: PageRequest): Effect.Effect<Page<Invoice>, StoreUnavailable>

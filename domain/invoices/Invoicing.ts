@@ -52,7 +52,7 @@ export class CreditRejected extends Schema.TaggedError<CreditRejected>()("Credit
   }
 }
 
-/** What closing a month created, and whether the documents sum up to the ledger. */
+/** The documents that closing a month created, and whether they sum up to the ledger. */
 export interface Closed extends MonthTotals {
   /** Created now; 0 if the month was closed before. */
   readonly issued: number
@@ -65,7 +65,7 @@ export class Invoicing extends Context.Service<
     close(month: Month): Effect.Effect<Closed, MonthNotOver | StoreUnavailable>
     /** The previous month, unless it is closed already. */
     readonly closeLast: Effect.Effect<Option.Option<Closed>, MonthNotOver | StoreUnavailable>
-    /** Of a month that was closed too early: creates documents for what its documents do not contain. */
+    /** Creates documents for what those of a month that was closed too early do not contain. */
     supplement(month: Month): Effect.Effect<Closed, MonthNotOver | StoreUnavailable>
     /** Refunds a part of an invoice to the consumer, at the platform's cost. */
     correct(

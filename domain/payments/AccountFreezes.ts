@@ -1,6 +1,6 @@
 /**
- * When a consumer's account is frozen: while a chargeback is open, after a lost one until the debt is paid, and while
- * calls hold money that was refunded meanwhile. The operator may unfreeze it earlier, and freeze any account.
+ * An account is frozen while a chargeback is open, after a lost one until the debt is paid, and while calls hold money
+ * that was refunded meanwhile. The operator may unfreeze it earlier, and freeze any account.
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { Ledger } from "../ledger/Ledger.ts"
@@ -42,7 +42,7 @@ export class ChargebackStore extends Context.Service<
   }
 >()("agent-tool-billing/domain/payments/ChargebackStore") {}
 
-/** Since when an account cannot spend, and why. Funds can still be added. */
+/** The freeze of an account, which cannot spend meanwhile. Funds can still be added. */
 export interface Freeze {
   readonly reason: string
   readonly at: DateTime.Utc
@@ -78,11 +78,11 @@ export class AccountFreezes extends Context.Service<
     /** Reviews every frozen account: a refund or a credit may have paid the debt. Returns how many were unfrozen. */
     readonly reviewAll: Effect.Effect<number, StoreUnavailable>
     /**
-     * By the operator, who alone ends it: no payment and no won chargeback does. Returns whether the account was frozen
-     * before.
+     * Freezes for the operator, who alone ends it: no payment and no won chargeback does. Returns whether the account
+     * was frozen before.
      */
     freeze(consumerId: ConsumerId, reason: string): Effect.Effect<boolean, StoreUnavailable>
-    /** By the operator. Chargebacks that are known by now do not freeze the account again. */
+    /** Unfreezes for the operator. Chargebacks that are known by now do not freeze the account again. */
     unfreeze(consumerId: ConsumerId): Effect.Effect<boolean, StoreUnavailable>
     find(consumerId: ConsumerId): Effect.Effect<Option.Option<Freeze>, StoreUnavailable>
   }

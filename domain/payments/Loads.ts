@@ -29,14 +29,14 @@ export interface Load {
   readonly state: LoadState
   readonly sessionId: string | undefined
   readonly checkoutUrl: string | undefined
-  /** Of the processor: identifies the payment in refunds and chargebacks. */
+  /** The processor's id of the payment, for refunds and chargebacks. */
   readonly paymentId: string | undefined
   /** The processor's fee; undefined until it is reported. */
   readonly feeCents: number | undefined
   readonly createdAt: DateTime.Utc
-  /** When the wallet was credited. */
+  /** The time when the wallet was credited. */
   readonly paidAt: DateTime.Utc | undefined
-  /** When it was last changed or checked. */
+  /** The time of the last change or check. */
   readonly updatedAt: DateTime.Utc
 }
 
@@ -61,7 +61,7 @@ export const isCheckDue = ({ createdAt, updatedAt }: Load, now: DateTime.Utc): b
 /** A load whose money arrived, and how much of it the processor gave back. */
 export interface PaidLoad {
   readonly load: Load
-  /** By refunds made at the processor, without withdrawals. */
+  /** The amount of refunds made at the processor, without withdrawals. */
   readonly refundedCents: number
 }
 
@@ -78,7 +78,7 @@ export class LoadStore extends Context.Service<
     update(load: Load): Effect.Effect<void, StoreUnavailable>
     /** `opening` and `open` ones whose check is due: see `isCheckDue`. Longest waiting first. */
     unsettled(now: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<Load>, StoreUnavailable>
-    /** Of a consumer: `opening`, `open`, or paid after `since`. */
+    /** Returns a consumer's loads that are `opening`, `open`, or paid after `since`. */
     pendingOrPaidSince(
       consumerId: ConsumerId,
       since: DateTime.Utc
@@ -105,7 +105,7 @@ export const NEW_ACCOUNT_DAYS = 30
 export const NEW_ACCOUNT_LOAD_CENTS_PER_DAY = 100_000
 const WINDOW_HOURS = 24
 
-/** What a new account may load, in cents per day; 0: no limit. Default: 100,000 with a payment processor, no limit in a dry run. */
+/** The daily load limit of a new account in cents; 0: no limit. Default: 100,000 with a processor, else no limit. */
 export const NewAccountLoadLimit = Context.Reference<number | undefined>(
   "agent-tool-billing/domain/payments/NewAccountLoadLimit",
   { defaultValue: () => undefined }
@@ -118,7 +118,7 @@ export class LoadLimitReached extends Schema.TaggedError<LoadLimitReached>()("Lo
   amountCents: Schema.Int,
   limitCents: Schema.Int,
   leftCents: Schema.Int,
-  /** When this amount fits. */
+  /** The time when this amount fits. */
   retryAt: Schema.String
 }) {
   override get message() {
@@ -159,7 +159,7 @@ export const makeLoadLimit = Effect.gen(function* () {
   })
 })
 
-/** When that much of the counted loads is a day old. An open checkout expires by then. */
+/** Returns when that much of the counted loads is a day old. An open checkout expires by then. */
 const freeAt = (counted: ReadonlyArray<Load>, neededCents: number): DateTime.Utc => {
   const byAge = counted
     .map((load) => ({
@@ -176,7 +176,7 @@ export const LOAD_CENTS_MAX = 100_000
 /** The currency of all amounts, as payment processors write it. */
 export const CURRENCY = "usd"
 
-/** Where the processor's page sends the payer afterward. */
+/** The processor's page sends the payer there afterward. */
 export class CheckoutReturn extends Context.Service<
   CheckoutReturn,
   { readonly successUrl: string; readonly cancelUrl: string }

@@ -20,7 +20,7 @@ const REPLANS_MAX = 10
 export class ProcessorFees extends Context.Service<
   ProcessorFees,
   {
-    /** Once per reference. Below zero: the processor returned it. */
+    /** Charges once per reference. Below zero: the processor returned it. */
     charge(reference: string, cents: number): Effect.Effect<void, StoreUnavailable>
     /** Asks for the fee of a paid load and records it; undefined if the processor does not know it yet. */
     ofLoad(load: Load): Effect.Effect<number | undefined, PaymentFailed | StoreUnavailable>

@@ -36,7 +36,7 @@ export class Reconciler extends Context.Service<
       const gateway = yield* PaymentGateway
       const { atomically } = yield* UnitOfWork
 
-      /** Unless it ended since the round started, by a webhook or on another node. */
+      /** Marks a load unless it ended since the round started, by a webhook or on another node. */
       const mark = Effect.fnUntraced(function* ({ id }: Load, changes: Partial<Load>) {
         const current = Option.getOrUndefined(yield* store.lock(id))
         if (current?.state !== "opening" && current?.state !== "open") return undefined

@@ -29,9 +29,9 @@ export interface WithdrawalPart {
   readonly withdrawalId: WithdrawalId
   readonly consumerId: ConsumerId
   readonly loadId: LoadId
-  /** At the processor. */
+  /** The payment's id at the processor. */
   readonly paymentId: string
-  /** Out of the wallet. */
+  /** The amount out of the wallet. */
   readonly amountCents: number
   /** The processor's fee for this part; the rest is refunded. */
   readonly feeCents: number
@@ -39,7 +39,7 @@ export interface WithdrawalPart {
   readonly refundId: string | undefined
   readonly failure: string | undefined
   readonly attempts: number
-  /** Not processed before then: a lease, and the pause after an attempt with unknown outcome. */
+  /** It is not processed before then: a lease, and the pause after an attempt with unknown outcome. */
   readonly nextAttemptAt: DateTime.Utc
 }
 
@@ -78,12 +78,12 @@ export class WithdrawalStore extends Context.Service<
   }
 >()("agent-tool-billing/domain/payments/WithdrawalStore") {}
 
-// From which loads a withdrawal is refunded, and the processor's fee of each, as a pure function. Newest loads first:
-// the oldest load was spent first.
+// A plan says from which loads a withdrawal is refunded, with the processor's fee of each. Newest loads first: the
+// oldest load was spent first.
 
 export interface RefundableLoad {
   readonly load: Load
-  /** What is left of it after refunds, withdrawals and chargebacks. */
+  /** The amount that is left after refunds, withdrawals and chargebacks. */
   readonly leftCents: number
 }
 
@@ -120,7 +120,7 @@ export const totalCents = (parts: ReadonlyArray<{ readonly amountCents: number }
 // continued by `work`.
 
 const WORKED_AT_ONCE_MAX = 50
-/** Longer than an attempt may take, so that one worker at a time processes a part. */
+/** Any attempt takes less time, so one worker at a time processes a part. */
 const LEASE = Duration.minutes(2)
 const PAUSE_MAX_SECONDS = 3_600
 
@@ -311,7 +311,7 @@ export interface WithdrawalRequest {
   readonly key: string | undefined
 }
 
-/** Why nothing was withdrawn. The wallet is unchanged. */
+/** The reason why nothing was withdrawn. The wallet is unchanged. */
 export type WithdrawalRejected = AccountFrozen | DebtOutstanding | NotWithdrawable | IdempotencyConflict | PaymentFailed
 
 export class Withdrawals extends Context.Service<

@@ -32,7 +32,7 @@ export interface EarnedFrom {
 export class SpendingByLot extends Context.Service<
   SpendingByLot,
   {
-    /** Of calls settled at that time or later, without the given ones. Oldest day first. */
+    /** Returns the spending on calls settled at that time or later, without the given ones, oldest day first. */
     since(
       consumerId: ConsumerId,
       settledFrom: DateTime.Utc,
@@ -110,7 +110,7 @@ const REPLANS_MAX = 10
 export class Chargebacks extends Context.Service<
   Chargebacks,
   {
-    /** In the unit of work that claims the event. */
+    /** Runs in the unit of work that claims the event. */
     apply(loadId: LoadId, event: ChargebackEvent): Effect.Effect<void, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/processor/Chargebacks") {
@@ -163,7 +163,7 @@ export class Chargebacks extends Context.Service<
         return taken
       })
 
-      /** Of this consumer's calls since the load, except refunded ones: what still matures of it. */
+      /** Returns what still matures of this consumer's calls since the load, except refunded ones. */
       const liableParts = Effect.fnUntraced(function* (consumerId: ConsumerId, creditedAt: DateTime.Utc) {
         if (liability === "platform") return []
         const refunded: ReadonlyArray<ReceiptId> = (yield* disputesOf(consumerId, "resolved_refund")).map(
