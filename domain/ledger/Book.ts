@@ -4,13 +4,13 @@
  */
 import { Effect, type Option, Schema } from "effect"
 
-/** Whose money a ledger holds: simulated money, a processor's test money, or real money. */
+/** The owner of the money in a ledger: simulated money, a processor's test money, or real money. */
 export const BookMode = Schema.Literals(["dry_run", "test", "live"])
 export type BookMode = typeof BookMode.Type
 
 export interface Book {
   readonly mode: BookMode
-  /** At the payment processor. A ledger older than this record does not have it until the next posting. */
+  /** The account at the payment processor. A ledger older than this record does not have it until the next posting. */
   readonly accountId: string | undefined
 }
 
@@ -49,7 +49,7 @@ const accountOf = ({ accountId, mode }: Book): string =>
 export const isSameBook = (found: Book, own: Book): boolean =>
   found.mode === own.mode && (found.accountId === undefined || found.accountId === own.accountId)
 
-/** Before a node starts. An empty ledger accepts any mode. */
+/** Runs before a node starts. An empty ledger accepts any mode. */
 export const mayStartOn = (found: Option.Option<Book>, own: Book): Effect.Effect<void, WrongBook> =>
   found._tag === "Some" && !isSameBook(found.value, own)
     ? Effect.fail(new WrongBook({ found: found.value, own }))

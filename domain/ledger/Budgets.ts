@@ -8,7 +8,7 @@ import type { Microcents } from "../shared/Microcents.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import { format } from "../shared/Time.ts"
 
-/** When the period of a budget starts: each day or month (UTC), or never. */
+/** A budget's period starts each day or month (UTC), or never. */
 export const BudgetPeriod = Schema.Literals(["day", "month", "total"])
 export type BudgetPeriod = typeof BudgetPeriod.Type
 
@@ -42,9 +42,8 @@ export interface Budget {
 
 /** A budget with what already counts toward its cap. */
 export interface BudgetStatus extends Budget {
-  /** In the current period. */
+  /** The amount of the current period. */
   readonly spentMicrocents: bigint
-  /** By open calls. */
   readonly heldMicrocents: bigint
 }
 

@@ -70,7 +70,7 @@ export const intoWallet = (
   })
 }
 
-/** Through the clearing account, which returns to zero when both movements have happened. */
+/** Books through the clearing account, which returns to zero when both movements have happened. */
 const loadLegs = (load: WalletAmount, funds: ConsumerFunds): ReadonlyArray<Leg> => [
   { ...amountOf(load), kind: "load", debit: "processor", credit: "load_clearing" },
   ...intoWallet([{ ...amountOf(load), kind: "load", debit: "load_clearing" }], funds)
@@ -119,8 +119,8 @@ const CLEARING = {
 >
 
 /**
- * Whether all money that can be spent or withdrawn was received. Double entry keeps debits equal to credits; solvency
- * checks that balances are backed by received money.
+ * Says whether all money that can be spent or withdrawn was received. Double entry keeps debits equal to credits;
+ * solvency checks that balances are backed by received money.
  */
 export interface Solvency {
   /**
@@ -131,8 +131,8 @@ export interface Solvency {
   readonly receivedMicrocents: bigint
   readonly sentMicrocents: bigint
   /**
-   * From processor events only: chargebacks and refunds that could not be recovered, processor fees beyond platform
-   * funds.
+   * Losses by processor events only: chargebacks and refunds that could not be recovered, processor fees beyond
+   * platform funds.
    */
   readonly recordedLossesMicrocents: bigint
   /** The part of the recorded losses that the operator has not covered. */
@@ -198,7 +198,7 @@ export class BookGuard extends Context.Service<
       const own = yield* ownBook
       let confirmed = false
 
-      // Only the mode, which a node knows without asking the processor, so no call waits for it.
+      // The mode is known to a node without asking the processor, so no call waits for it.
       const ownMode = own.mode === undefined ? Effect.map(own.book, ({ mode }) => mode) : Effect.succeed(own.mode)
 
       const confirm = Effect.gen(function* () {
@@ -218,7 +218,7 @@ export class BookGuard extends Context.Service<
 /** Names the cause: the same reference with the same content is the same movement and is posted once. */
 export interface Caused {
   readonly reference: string
-  /** When it happened. Default: now. */
+  /** The time when it happened. Default: now. */
   readonly effectiveAt?: DateTime.Utc | undefined
 }
 
@@ -242,7 +242,7 @@ export interface WalletStatus extends Wallet {
 
 /** A provider's earnings that were not paid out, with the credits and debits that led to them. */
 export interface ProviderBalance extends Balance {
-  /** In every state: maturing, available, reserved and frozen. */
+  /** The total of every state: maturing, available, reserved and frozen. */
   readonly balance: bigint
   /** The part that open disputes freeze. */
   readonly frozen: bigint

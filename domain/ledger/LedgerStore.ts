@@ -42,7 +42,7 @@ export class DuplicateReference extends Schema.TaggedError<DuplicateReference>()
 
 /** A posting was booked, now or by an earlier request with the same reference and content. */
 export interface Posted {
-  /** Of the stored transfers: of the first posting, if this one repeats it. */
+  /** The id of the stored transfers: of the first posting, if this one repeats it. */
   readonly transferId: TransferId
   readonly repeated: boolean
 }
@@ -61,7 +61,7 @@ export interface AccountTotals extends Balance {
 export interface Discrepancy {
   readonly account: AccountKind
   readonly ownerId: string
-  /** Of a provider's account: the settlement day. */
+  /** The settlement day of a provider's account. */
   readonly lot: string | undefined
   readonly figure: "credits" | "debits" | "held" | "fee" | "fee_bps"
   readonly kept: bigint
@@ -77,10 +77,10 @@ export interface Audit {
   readonly discrepancies: ReadonlyArray<Discrepancy>
 }
 
-/** What a consumer can spend now, and what it owes after a reversal. */
+/** The amount that a consumer can spend now, and the amount that it owes after a reversal. */
 export interface ConsumerFunds {
   readonly availableMicrocents: bigint
-  /** Above zero if more was taken back than the wallet had. */
+  /** The amount is above zero if more was taken back than the wallet had. */
   readonly owedMicrocents: bigint
 }
 
@@ -106,9 +106,9 @@ export class LedgerStore extends Context.Service<
     funds(consumerId: ConsumerId): Effect.Effect<ConsumerFunds, StoreUnavailable>
     /** A provider's lots, oldest first, without empty ones. */
     lots(providerId: ProviderId): Effect.Effect<ReadonlyArray<Lot>, StoreUnavailable>
-    /** Of any account except wallets; the total of all lots for a provider. */
+    /** Returns the balance of any account except wallets; the total of all lots for a provider. */
     balance(account: Exclude<AccountKind, "wallet">, ownerId: string): Effect.Effect<Balance, StoreUnavailable>
-    /** In the order of the legs; empty for an unknown id. */
+    /** Returns the transfers in the order of the legs; empty for an unknown id. */
     transfers(id: TransferId): Effect.Effect<ReadonlyArray<Transfer>, StoreUnavailable>
     byReference(reference: string): Effect.Effect<ReadonlyArray<Transfer>, StoreUnavailable>
     /** Every account kind with transfers, at one moment. */

@@ -1,7 +1,7 @@
 /**
- * Which part of a wallet was paid for, and which part is credit. Calls spend paid funds first, so a call records neither:
- * what calls have spent since a posting follows from the balance. Only postings record a split, from the consumer's first
- * credit on; before, everything was paid.
+ * A split says which part of a wallet was paid for, and which part is credit. Calls spend paid funds first, so a call
+ * records neither: what calls have spent since a posting follows from the balance. Only postings record a split, from
+ * the consumer's first credit on; before, everything was paid.
  */
 import { Context, type Effect } from "effect"
 import type { ConsumerId, ReceiptId } from "../shared/Ids.ts"
@@ -16,10 +16,10 @@ export interface WalletSplit {
   readonly spent: bigint
 }
 
-/** Where a call lies on the line of everything that its consumer spends. Zero is the first split. */
+/** The place of a call on the line of everything that its consumer spends. Zero is the first split. */
 export interface SpentAt {
   readonly start: bigint
-  /** In order, from the last one at or before the start. */
+  /** The splits in order, from the last one at or before the start. */
   readonly splits: ReadonlyArray<WalletSplit>
 }
 
@@ -28,7 +28,7 @@ export class PaidFunds extends Context.Service<
   {
     /** The part of a wallet's balance that is not credit. */
     paid(consumerId: ConsumerId): Effect.Effect<bigint, StoreUnavailable>
-    /** How much of a call of the consumer was spent from paid funds: all of it if the consumer had no credit. */
+    /** Returns how much of a call was spent from paid funds: all of it if the consumer had no credit. */
     paidOf(call: {
       readonly consumerId: ConsumerId
       readonly receiptId: ReceiptId
@@ -37,7 +37,7 @@ export class PaidFunds extends Context.Service<
   }
 >()("agent-tool-billing/domain/ledger/PaidFunds") {}
 
-/** Whose split a posting changes. A credit that pays a debt does, without touching the wallet. */
+/** The consumers whose split a posting changes. A credit that pays a debt does, without touching the wallet. */
 export const splitConsumers = ({ legs }: Pick<Posting, "legs">): ReadonlyArray<ConsumerId> => [
   ...new Set(
     legs.flatMap(({ consumerId, credit, debit }) =>
@@ -48,7 +48,7 @@ export const splitConsumers = ({ legs }: Pick<Posting, "legs">): ReadonlyArray<C
   )
 ]
 
-/** Whether the posting is a reason to record the consumer's first split. */
+/** Tells whether the posting is a reason to record the consumer's first split. */
 export const bringsCredit = (consumerId: ConsumerId, { legs }: Pick<Posting, "legs">): boolean =>
   legs.some((leg) => leg.consumerId === consumerId && isCredit(leg))
 
@@ -102,7 +102,7 @@ const intoWallet = ({ amount, credit, debit }: Leg): bigint => {
   return debit === "wallet" ? -amount : 0n
 }
 
-/** From platform funds, except what they contribute to the refund of a call. */
+/** A credit comes from platform funds, except what they contribute to the refund of a call. */
 const isCredit = ({ credit, debit, kind }: Leg): boolean =>
   debit === "platform_fee" && (credit === "wallet" || credit === "consumer_debt") && kind !== "refund"
 

@@ -65,7 +65,7 @@ export interface CheckoutStatus {
   readonly paymentId: string | undefined
 }
 
-/** Whether the processor can pay a provider, and what it still requires for that. */
+/** Says whether the processor can pay a provider, and what it still requires for that. */
 export interface PayeeStatus {
   readonly accountId: string
   readonly status: "pending" | "complete" | "restricted"
@@ -123,7 +123,7 @@ export type PaymentEvent = { readonly eventId: string; readonly occurredAt: Date
       readonly paymentId: string
       readonly amountCents: number
       readonly state: RefundState
-      /** Of a refund that was ordered here, for a withdrawal. */
+      /** The part of a withdrawal whose refund was ordered here. */
       readonly partId?: WithdrawalPartId | undefined
     }
   /**
@@ -160,7 +160,7 @@ export class PaymentGateway extends Context.Service<
     readonly loadOfPayment: (paymentId: string) => Effect.Effect<LoadId | undefined, PaymentFailed>
     /** The processor's fee of a payment, in cents; undefined if it is not known yet. */
     readonly paymentFee: (paymentId: string) => Effect.Effect<number | undefined, PaymentFailed>
-    /** Once per part of a withdrawal, however often it is requested. */
+    /** Refunds once per part of a withdrawal, however often it is requested. */
     readonly refund: (order: RefundOrder) => Effect.Effect<Refunded, PaymentFailed>
     /** The refund of a part, however long ago; undefined if there is none. */
     readonly refundOf: (
@@ -178,11 +178,11 @@ export class PaymentGateway extends Context.Service<
       urls: { readonly returnUrl: string; readonly refreshUrl: string }
     ) => Effect.Effect<OnboardingLink, PaymentFailed>
     readonly payee: (accountId: string) => Effect.Effect<PayeeStatus, PaymentFailed>
-    /** Once per payout, however often it is requested. */
+    /** Transfers once per payout, however often it is requested. */
     readonly transfer: (order: TransferOrder) => Effect.Effect<Transferred, PaymentFailed>
     /** The transfer of a payout, however long ago; undefined if there is none. */
     readonly transferOf: (payoutId: PayoutId) => Effect.Effect<Transferred | undefined, PaymentFailed>
-    /** From a webhook's raw body; `signature` is the header's text. */
+    /** Reads the raw body of a webhook; `signature` is the header's text. */
     readonly readEvent: (
       body: string,
       signature: string

@@ -40,7 +40,7 @@ export interface FeeChange {
   readonly reason: string | undefined
 }
 
-/** Of a provider's history, the newest: more are not returned. */
+/** Of a provider's history only the newest are returned. */
 export const FEE_CHANGES_SHOWN_MAX = 50
 
 export const NO_OWN_FEE: ProviderFee = { own: undefined, upcoming: undefined }

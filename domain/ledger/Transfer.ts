@@ -108,7 +108,7 @@ export const mergedParts = (parts: ReadonlyArray<LotPart>): ReadonlyArray<LotPar
   return [...byDay].map(([day, amount]) => ({ day, amount }))
 }
 
-/** Why money moved. `call` and `fee` settle calls; each other kind is named after its cause. */
+/** The reason why money moved. `call` and `fee` settle calls; each other kind is named after its cause. */
 export const TransferKind = Schema.Literals([
   "call",
   "fee",
@@ -155,7 +155,7 @@ export interface Posting {
   readonly legs: ReadonlyArray<Leg>
   /** The part of a refund that was spent from credit, and is credit again. */
   readonly restoredCredit?: bigint | undefined
-  /** When it happened; `recordedAt` is when the ledger recorded it. */
+  /** The time when it happened; `recordedAt` is when the ledger recorded it. */
   readonly effectiveAt: DateTime.Utc
   readonly recordedAt: DateTime.Utc
 }
@@ -163,7 +163,7 @@ export interface Posting {
 /** The two transfers of a call follow from its receipt and have no reference: the call's id identifies them. */
 export interface Transfer extends Leg {
   readonly transferId: TransferId
-  /** From 1, in the order of the posting. */
+  /** The leg's number from 1, in the order of the posting. */
   readonly leg: number
   readonly reference: string | undefined
   readonly effectiveAt: DateTime.Utc
@@ -187,7 +187,7 @@ export const REFERENCE_CHARS_MAX = 200
 export interface AccountChange {
   readonly account: AccountKind
   readonly ownerId: string
-  /** Of a provider's account: the settlement day. */
+  /** The settlement day of a provider's account. */
   readonly lot: string | undefined
   readonly credits: bigint
   readonly debits: bigint
@@ -197,7 +197,7 @@ export interface AccountChange {
 export const isBounded = ({ account, credits, debits }: AccountChange): boolean =>
   debits > credits && !mayBeOverdrawn(account)
 
-/** Why the posting is rejected; undefined if it is valid. */
+/** Returns why the posting is rejected; undefined if it is valid. */
 export const faultOf = (posting: {
   readonly reference: string
   readonly legs: ReadonlyArray<Leg>
