@@ -12,9 +12,9 @@ import { monotonicMs } from "../shared/Time.ts"
 import type { UpstreamResponse } from "../upstream/ToolUpstream.ts"
 
 export const WAIT_MS_MAX = 10 * 60_000
-/** Of one call: further requests are passed on, and the tool's time runs. */
+/** The waits of one call: further requests are passed on, and the tool's time runs. */
 const WAITS_MAX = 16
-/** Per account and node. */
+/** The limit per account and node. */
 const WAITING_CALLS_MAX = 16
 
 type FollowedCall = Parameters<NonNullable<CallRequest["follow"]>>[0]
@@ -28,11 +28,11 @@ export const makeCallerWaits = Effect.gen(function* () {
   const moveDeadline = yield* makeMoveDeadline
   const clock = yield* Clock.Clock
   const runFork = Effect.runForkWith(yield* Effect.context<never>())
-  /** By the request that the caller was sent. */
+  /** The waits by the request that the caller was sent. */
   const settleByRequest = new Map<string, (request: string) => void>()
   const waiting = new Map<ConsumerId, number>()
 
-  /** By the client's own session: the one at the server may be renewed, or have no id. */
+  /** The client's own session is the key: the one at the server may be renewed, or have no id. */
   const keyOf = (consumerId: ConsumerId, clientSession: string | undefined, requestId: string): string =>
     `${consumerId} ${clientSession ?? ""} ${requestId}`
 
@@ -56,7 +56,7 @@ export const makeCallerWaits = Effect.gen(function* () {
     let counted = false
     /** A question beyond the limits, whose answer is not followed. */
     let beyond = false
-    /** Whether the deadline was moved; undefined before that is tried. */
+    /** True if the deadline was moved; undefined before that is tried. */
     let moved: boolean | undefined
 
     const waitedNow = (): number => waitedMs + (open.size === 0 ? 0 : monotonicMs(clock) - sinceMs)

@@ -5,7 +5,7 @@ import { isObject } from "../shared/JsonText.ts"
 
 export interface HeaderParameter {
   readonly path: ReadonlyArray<string>
-  /** In lower case. */
+  /** The name in lower case. */
   readonly header: string
 }
 
@@ -75,7 +75,7 @@ const schemas = new Set([
   "else"
 ])
 
-/** By method, the member of its params that `Mcp-Name` repeats. */
+/** The member of a method's params that `Mcp-Name` repeats. */
 export const NAMED_BY: ReadonlyMap<string, string> = new Map([
   ["tools/call", "name"],
   ["prompts/get", "name"],

@@ -29,9 +29,9 @@ import type { McpExchange, PendingResult, UpstreamProblem, UpstreamResponse } fr
 // opens only for the account and the tool for which it was made. It contains the terms on which the call goes on, so that
 // they cannot change between two legs.
 
-/** Of the provider's own state: the caller sends all of it back. */
+/** The limit of the provider's own state: the caller sends all of it back. */
 export const PROVIDER_STATE_CHARS_MAX = 64 * 1024
-/** Of a sealed state: longer ones are not ours. */
+/** The limit of a sealed state: longer ones are not ours. */
 const SEALED_CHARS_MAX = 8 * PROVIDER_STATE_CHARS_MAX
 
 const Terms = Schema.Struct({
@@ -75,7 +75,7 @@ export const FundsState = Schema.TaggedStruct("Funds", {
   /** Names the call, so that it runs once, however often its state is sent. */
   nonce: Schema.String,
   asked: Schema.Int,
-  /** What the user was told that the call costs: it never costs more. */
+  /** The user was told that the call costs this: it never costs more. */
   cost: Microcents
 })
 export type FundsState = typeof FundsState.Type
@@ -84,7 +84,7 @@ const State = Schema.fromJsonString(Schema.toCodecJson(Schema.Union([CallState, 
 const encode = Schema.encodeSync(State)
 const decode = Schema.decodeOption(State)
 
-/** Why a call cannot be continued from its `requestState`. */
+/** The reason why a call cannot be continued from its `requestState`. */
 export class RequestStateRejected extends Schema.TaggedError<RequestStateRejected>()("RequestStateRejected", {
   reason: Schema.Literals(["invalid", "arguments", "expired", "used"])
 }) {

@@ -36,9 +36,9 @@ import { type FundsState, makeLegs, makeRequestStates, RequestStateRejected, req
 // A call whose idempotency key belongs to a call in flight, on any node, joins it: it waits for that call's response, and
 // returns the same bytes.
 
-/** Longer than most calls take without questions and progress. */
+/** Most calls without questions and progress take less time. */
 export const JOINED_MS_MAX = 30_000
-/** Per account and node: each of them reads the store while it waits. */
+/** The limit per account and node: each of them reads the store while it waits. */
 export const JOINED_CALLS_MAX = 16
 const READ_EVERY_MS_MIN = 25
 const READ_EVERY_MS_MAX = 1_000
@@ -101,12 +101,12 @@ type JoinFailure = Effect.Error<ReturnType<typeof rejectionOf>> | ResultNotRetai
 
 const nextDelay = (delayMs: number): number => Math.min(delayMs * 2, READ_EVERY_MS_MAX)
 
-// Instead of a refusal for lack of funds: the user of a client that can open addresses is asked to add funds, and the client
-// then repeats the call. Nothing is held meanwhile. The repeated call runs once, however often it is sent.
+// The user of a client that can open addresses is asked to add funds, instead of a refusal, and the client then repeats
+// the call. Nothing is held meanwhile. The repeated call runs once, however often it is sent.
 
 const ASKED_MAX = 5
 const ASKED_MS_MAX = 10 * 60_000
-/** In `inputRequests` and `inputResponses`. */
+/** The name in `inputRequests` and `inputResponses`. */
 const QUESTION = "add_funds"
 
 export const makeFundsRequests = Effect.gen(function* () {
@@ -193,7 +193,7 @@ const actionOf = (otherParams: string): unknown => {
   return isObject(response) ? response["action"] : undefined
 }
 
-/** Why a call of an MCP client was not made, or not continued after it was asked for input. */
+/** The reason why a call of an MCP client was not made, or not continued after it was asked for input. */
 export type McpCallRejected = CallRejected | RequestStateRejected
 
 type Called = Effect.Effect<McpCallOutcome, McpCallRejected | Unsettled>
@@ -216,7 +216,7 @@ const makeMcpCalls = Effect.gen(function* () {
         Effect.flatMap(directory.find(request.tool), ({ tool }) => funds.ask(request, tool.id, refusal, before))
     )
 
-  /** With the state that the caller was given. */
+  /** Repeats the call with the state that the caller was given. */
   const repeated = Effect.fnUntraced(function* (
     request: McpCallRequest,
     render: Render
@@ -257,8 +257,8 @@ export class McpCalls extends Context.Service<
   McpCalls,
   {
     /**
-     * As `Metering.call`. A provider may ask the caller for input, and funds may be asked for, both with `InputRequired`; a call
-     * with the idempotency key of a call in flight waits for its response.
+     * Calls as `Metering.call` does. A provider may ask the caller for input, and funds may be asked for, both with
+     * `InputRequired`; a call with the idempotency key of a call in flight waits for its response.
      */
     call(
       request: McpCallRequest,

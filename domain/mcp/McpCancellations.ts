@@ -67,7 +67,7 @@ class Running extends RingItem {
   readonly sessionId: string
   readonly requestId: string
   readonly cancel: () => void
-  /** What changes name it by, once it was asked for. */
+  /** Changes name it by this key, once it was asked for. */
   key: string | undefined
 
   constructor(sessionId: string, requestId: string, cancel: () => void) {

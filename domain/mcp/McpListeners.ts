@@ -29,7 +29,7 @@ const FAILURES_MAX = 5
 const METHOD_NOT_ALLOWED = 405
 const NAME_BYTES = 8
 
-/** What a client receives on the stream that it listens to. */
+/** The messages that a client receives on the stream that it listens to. */
 export interface Messages {
   /** Sends messages of the service itself, until it is interrupted. */
   readonly own?: ((send: (message: string) => void) => Effect.Effect<never>) | undefined
@@ -132,7 +132,7 @@ export class McpListeners extends Context.Service<
         })
       }
 
-      /** Until the session ends, or the server does not answer any more. */
+      /** Follows until the session ends, or the server does not answer any more. */
       const follow = Effect.fnUntraced(function* (
         opened: LiveSession,
         from: string | undefined,

@@ -22,7 +22,7 @@ import { type McpSession, McpSessionStore } from "./McpStores.ts"
 
 // The answer to `initialize` where no server gives its own.
 
-/** What a server says of itself, as JSON texts. */
+/** A server's description of itself, as JSON texts. */
 export interface SessionProfile {
   readonly capabilities: string
   readonly serverInfo: string
@@ -45,7 +45,7 @@ export const initializeResult = (
 export const offeredResult = (result: string, sessions: boolean): string =>
   withCapabilities(result, sessions ? withOwnTasks : withoutTasks)
 
-/** With other capabilities, and otherwise verbatim. */
+/** Replaces the capabilities; the rest stays verbatim. */
 export const withCapabilities = (result: string, offered: (capabilities: string) => string): string => {
   const capabilities = membersOf(result).findLast(({ name }) => name === "capabilities")
   return capabilities === undefined ? result : objectWith(result, "capabilities", offered(capabilities.text))
@@ -53,7 +53,7 @@ export const withCapabilities = (result: string, offered: (capabilities: string)
 
 /** A session as requests use it: without its params, which are large, because many sessions are in memory. */
 export interface LiveSession extends Omit<McpSession, "clientParams"> {
-  /** Of the client, those by which servers choose the tools that they list. */
+  /** The client's capabilities by which servers choose the tools that they list. */
   readonly listingCapabilities: string
 }
 
@@ -76,7 +76,7 @@ export const isUsable = (
 // streams of its calls, which would then fail and cost nothing although the server did their work. Calls of a session may run
 // on any node, so nothing but time tells that the last one has ended.
 
-/** Per node. Further sessions, and those of a process that stops, end by their server's own idle time-out. */
+/** The limit per node. Further sessions, and those of a process that stops, end by their server's own idle time-out. */
 export const LATE_ENDINGS_MAX = 10_000
 
 /** The longest call, with all waits for its caller, begun by a node that learned of the session's end `staleMs` late. */
@@ -117,7 +117,7 @@ const CACHE_TTL_MS = 30_000
 const TOUCH_EVERY_MS = 60_000
 const ID_BYTES = 32
 
-/** Also for a session of another account or provider, so that no answer tells which ids exist. */
+/** A session of another account or provider is not found either, so that no answer tells which ids exist. */
 export class McpSessionNotFound extends Schema.TaggedError<McpSessionNotFound>()("McpSessionNotFound", {
   reason: Schema.Literals(["unknown", "server_restarted"])
 }) {
@@ -132,7 +132,7 @@ const messages = {
     "The provider's server no longer knows this MCP session, and its subscriptions and settings are lost."
 }
 
-/** Why a client's `initialize` opens no session. */
+/** The reason why a client's `initialize` opens no session. */
 export class McpInitializeRejected extends Schema.TaggedError<McpInitializeRejected>()("McpInitializeRejected", {
   reason: Schema.Literals(["params_too_large", "no_common_version"])
 }) {
@@ -176,8 +176,8 @@ export class McpSessions extends Context.Service<
       server: ServerAddress | undefined
     ): Effect.Effect<LiveSession, McpSessionNotFound | StoreUnavailable>
     /**
-     * After the server said that it does not know the session's upstream session: opens another one with the client's
-     * own params. A session with state at the server ends instead.
+     * Opens another upstream session with the client's own params, after the server said that it does not know the old
+     * one. A session with state at the server ends instead.
      */
     renew(session: LiveSession): Effect.Effect<LiveSession, McpSessionNotFound | ServerFailed | StoreUnavailable>
     /** The server keeps state for the session from now on. */
@@ -278,7 +278,7 @@ export class McpSessions extends Context.Service<
         return unseenMs < TOUCH_EVERY_MS ? Effect.succeed(session) : touched(session, now)
       }
 
-      /** On the hot path: no generator. */
+      /** The hot path uses no generator. */
       const find = (id: string, consumerId: ConsumerId, server: ServerAddress | undefined) =>
         Effect.flatMapEager(cache.readThrough(id, load(id), Option.isSome), (found) => {
           const now = DateTime.makeUnsafe(clock.currentTimeMillisUnsafe())

@@ -14,7 +14,7 @@ export interface McpSession {
   readonly consumerId: ConsumerId
   /** The provider's server at the time of opening; undefined for a session with the market itself. */
   readonly server: ServerAddress | undefined
-  /** As negotiated with the client. */
+  /** The version that was negotiated with the client. */
   readonly version: string
   /** The session's own at the provider's server; undefined where that has none. */
   readonly upstream: UpstreamSession | undefined
@@ -23,7 +23,7 @@ export interface McpSession {
   /** The provider's server keeps state for the session, such as subscriptions, that a new upstream session lacks. */
   readonly hasState: boolean
   readonly createdAt: DateTime.Utc
-  /** At most a minute behind. */
+  /** The time is at most a minute behind. */
   readonly lastSeenAt: DateTime.Utc
   readonly expiresAt: DateTime.Utc
 }
@@ -47,7 +47,7 @@ export class McpSessionStore extends Context.Service<
     markState(id: string): Effect.Effect<void, StoreUnavailable>
     /** The session that ended; none if there was none. */
     end(id: string): Effect.Effect<Option.Option<McpSession>, StoreUnavailable>
-    /** When an account is erased. */
+    /** Removes all sessions of an erased account. */
     removeAll(consumerId: ConsumerId): Effect.Effect<void, StoreUnavailable>
     /** Deletes at most `limit` sessions that expired before this time; returns how many. */
     prune(expiredBefore: DateTime.Utc, limit: number): Effect.Effect<number, StoreUnavailable>
@@ -73,7 +73,7 @@ export class McpStreamStore extends Context.Service<
       events: ReadonlyArray<StoredEvent>,
       at: DateTime.Utc
     ): Effect.Effect<void, StoreUnavailable>
-    /** At most `limit` events from this sequence number on, in order. */
+    /** Returns at most `limit` events from this sequence number on, in order. */
     read(streamId: string, from: number, limit: number): Effect.Effect<ReadonlyArray<StoredEvent>, StoreUnavailable>
     /** Deletes at most `limit` events stored before this time; returns how many. */
     prune(before: DateTime.Utc, limit: number): Effect.Effect<number, StoreUnavailable>

@@ -29,7 +29,7 @@ export interface StreamPosition {
 const REQUEST_ID_CHARS_MAX = 100
 export const EVENT_ID_CHARS_MAX = 1_400
 
-/** After the last event of a stream that cannot be resumed. */
+/** The id after the last event of a stream that cannot be resumed. */
 export const FINAL_EVENT_ID = "end"
 
 /** The part of a stream's event ids that is equal in all of them. */
@@ -47,7 +47,7 @@ export const parseEventId = (text: string): StreamPosition | undefined => {
   return { streamId: streamId!, sequence: Number(sequence), requestId: requestId === "" ? undefined : requestId }
 }
 
-/** Of messages that belong to no request: the server's own ids of its events. */
+/** Messages that belong to no request have the server's own ids of its events. */
 export const listenEventId = (upstreamId: string): string => `listen.${encodeURIComponent(upstreamId.toWellFormed())}`
 
 export const parseListenEventId = (text: string): string | undefined =>
@@ -66,7 +66,7 @@ export const REPLAY_CHARS_MAX = 1_048_576
 
 export interface StreamEvent {
   readonly sequence: number
-  /** Empty in the first event, which gives the client an id to reconnect with; undefined after the last message. */
+  /** It is empty in the first event, which gives the client an id to reconnect with; undefined after the last one. */
   readonly message: string | undefined
 }
 
@@ -118,7 +118,7 @@ export interface StreamSink {
   end(): void
 }
 
-/** What a request sends to its client before and with its response. */
+/** The messages of a request to its client, before and with its response. */
 export interface OutgoingStream {
   readonly id: string
   send(message: string): void
@@ -131,7 +131,7 @@ export interface StreamRequest {
   readonly consumerId: ConsumerId
   /** 32 hex digits. */
   readonly streamId: string
-  /** Of all its events: `requestLabel`. */
+  /** The label of all its events: `requestLabel`. */
   readonly label: string
 }
 
@@ -187,7 +187,7 @@ export class ServerStream implements OutgoingStream {
     return true
   }
 
-  /** Until the stream ends, or the client reconnects again. */
+  /** Follows until the stream ends, or the client reconnects again. */
   follow(sink: StreamSink, from: number): Effect.Effect<Resumption> {
     return Effect.callback<Resumption>((resume) => {
       const events = this.buffer.from(from)
@@ -203,7 +203,7 @@ export class ServerStream implements OutgoingStream {
     })
   }
 
-  /** For a client that asks another node for the stream. */
+  /** Stores the events for a client that asks another node for the stream. */
   moveToStore(): void {
     if (this.isStored) return
     this.isStored = true
@@ -225,7 +225,7 @@ export class ServerStream implements OutgoingStream {
     return true
   }
 
-  /** In order: one write at a time. */
+  /** Stores in order: one write at a time. */
   private store(): void {
     if (this.isStoring || this.unstored.length === 0) return
     const events = this.unstored
@@ -308,11 +308,11 @@ export class ReplayMemory {
   }
 }
 
-/** After the end of the stream. */
+/** The time that events are kept after the end of the stream. */
 export const STREAM_KEPT = Duration.minutes(5)
-/** For the node that runs the request to store the first event. */
+/** The time that the node that runs the request has to store the first event. */
 const OWNER_WAIT = Duration.seconds(3)
-/** For its next one: longer than a request may take. */
+/** The time for its next one: longer than a request may take. */
 const EVENT_WAIT = Duration.minutes(3)
 const READ_EVERY = Duration.millis(200)
 const READ_MAX = 100

@@ -15,7 +15,7 @@ import { ToolOffers } from "./ToolOffers.ts"
 const GATHER = Duration.seconds(1)
 /** A change that was not announced is noticed after this time. */
 const RECHECK_MS = 300_000
-/** For the server's list. What the market lists does not wait longer for it. */
+/** The time for the server's list. What the market lists does not wait longer for it. */
 const SERVER_READ_MAX = Duration.seconds(3)
 
 export class OfferChanges extends Context.Service<
@@ -34,7 +34,7 @@ export class OfferChanges extends Context.Service<
       const sync = yield* ToolSync
       const { sha256Hex } = yield* Digest
       const run = Effect.runForkWith(yield* Effect.context<never>())
-      /** By address: a provider may move its server while clients still listen to the former one. */
+      /** Followers by address: a provider may move its server while clients still listen to the former one. */
       const followers = new Map<string, Follower>()
       const listVersions = new WeakMap<ToolList, string>()
 
@@ -64,7 +64,7 @@ export class OfferChanges extends Context.Service<
       }
 
       const follow = Effect.fnUntraced(function* (server: ServerAddress, { hints, ready, watchers }: Follower) {
-        /** What cannot be read now is as it was. */
+        /** Keeps what cannot be read now. */
         const read = Effect.fnUntraced(function* ({ entries, list }: Seen) {
           const listed = yield* Effect.orElseSucceed(offers.listed(server.providerId), () => entries)
           const offer = yield* Effect.timeoutOption(Effect.option(offers.offer(server, "any")), SERVER_READ_MAX)
@@ -157,7 +157,7 @@ interface Follower {
 
 const keyOf = ({ endpointUrl, providerId }: ServerAddress): string => `${providerId} ${endpointUrl}`
 
-/** Until the next announced price takes effect, at most the time of a recheck. */
+/** Returns the time until the next announced price takes effect, at most that of a recheck. */
 const untilNextPriceMs = (entries: ReadonlyArray<CatalogEntry>, nowMs: number): number => {
   let next = RECHECK_MS
   for (const { prices } of entries) {

@@ -109,9 +109,9 @@ const forgetIdle = (accounts: Map<ConsumerId, Passing>): void => {
   for (const [id, { atOnce }] of accounts) if (atOnce === 0) accounts.delete(id)
 }
 
-// Which requests are never passed to a provider's server as they are: calls of tools are billed, a session begins by its own
-// operation, a request that is named like a notification could cancel the calls of others, and results of tasks are billed.
-// Some servers do not distinguish upper and lower case, or ignore other characters of a method.
+// Some requests are never passed to a provider's server as they are: calls of tools are billed, a session begins by its
+// own operation, a request that is named like a notification could cancel the calls of others, and results of tasks are
+// billed. Some servers do not distinguish upper and lower case, or ignore other characters of a method.
 
 export const isNeverPassed = (method: string): boolean =>
   !NAME.test(method) || isTaskMethod(method) || isOfTheService(lettersOf(method))

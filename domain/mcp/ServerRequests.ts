@@ -1,5 +1,5 @@
 /**
- * What a provider's server may ask of a client: roots, sampling and input, as far as the client has declared them. Clients
+ * A provider's server may ask a client for roots, sampling and input, as far as the client has declared them. Clients
  * trust their server, and this service is their server: nothing else reaches them, and no address that is not https.
  */
 import { isObject, membersOf } from "../shared/JsonText.ts"

@@ -1,6 +1,6 @@
 /**
- * What an agent can call at a provider: the tools that its server offers and the market lists. The texts of the pages are
- * composed once; only an account's own numbers are filled in per request.
+ * The tools that an agent can call at a provider: its server offers them, and the market lists them. The texts of the
+ * pages are composed once; only an account's own numbers are filled in per request.
  */
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import { isUsagePriced, type Terms } from "../catalog/Terms.ts"
@@ -19,7 +19,7 @@ import { plainItem, withMembers, withMeta } from "./PassedResults.ts"
 /** Cloudflare's name for a tool's price, as a number of dollars. */
 const PRICE_USD_META = "agents-x402/priceUSD"
 
-/** In place of an account's own number of free calls. JSON text contains no such character. */
+/** It stands for an account's own number of free calls. JSON text contains no such character. */
 export const FREE_CALLS_LEFT = "\0"
 
 /** `described`: with the price in the description. */
@@ -55,7 +55,7 @@ const upcomingOf = (upcoming: NonNullable<CatalogEntry["prices"]["upcoming"]>) =
   effective_from: format(upcoming.effectiveFrom)
 })
 
-/** Undefined for a tool that costs nothing. */
+/** Returns undefined for a tool that costs nothing. */
 export const priceSentence = (entry: CatalogEntry): string | undefined => {
   if (entry.maximum === 0n) return undefined
   const amount = isUsagePriced(entry)
@@ -73,7 +73,7 @@ const withSentence = (definition: string, sentence: string): string => {
   return withMembers(definition, { description: `${description.slice(0, -1)}${between}${sentence}"` })
 }
 
-/** As JSON. What ends without a full stop, or in a list or a block of code, would continue into the sentence. */
+/** Returns JSON text. A text without a full stop, or a list or a block of code, would continue into the sentence. */
 const separatorAfter = (description: string): string => {
   const text = description.trimEnd()
   if (text === "") return ""

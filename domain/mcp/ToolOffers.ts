@@ -17,7 +17,7 @@ import { elementsFor, ToolOffer } from "./ToolOffer.ts"
 export const LIST_AGE_MS_MAX = 60_000
 const ENTRIES_TTL_MS = 30_000
 const PROVIDERS_MAX = 2_000
-/** Of a provider one for each kind of client. */
+/** A provider has an offer for each kind of client. */
 const OFFERS_MAX = 2_000
 const ENTRIES_MAX = 10_000
 const FREE_TOOLS_MAX = 1_000
@@ -56,9 +56,9 @@ export class ToolOffers extends Context.Service<
   {
     /** `client`: as `ProviderServers.tools` takes it. */
     offer(server: ServerAddress, client?: ListClient | "any"): Effect.Effect<ToolOffer, ServerFailed | StoreUnavailable>
-    /** What the market lists of the provider now, whatever its server does. */
+    /** Returns what the market lists of the provider now, whatever its server does. */
     listed(providerId: ProviderId): Effect.Effect<ReadonlyArray<CatalogEntry>, StoreUnavailable>
-    /** After a change in the catalog, while the scope lives. `providerId`: undefined if any provider may be concerned. */
+    /** Reacts to catalog changes while the scope lives. `providerId`: undefined if any provider may be concerned. */
     onChange(react: (providerId: ProviderId | undefined) => void): Effect.Effect<void, never, Scope.Scope>
     /** The last one of such clients that was read on this node, of whatever age. */
     latest(providerId: ProviderId, client?: ListClient | "any"): ToolOffer | undefined

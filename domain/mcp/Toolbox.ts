@@ -64,9 +64,7 @@ export const recentTools = (days: ReadonlyArray<UsageOfToolDay>, max: number): R
     .map(([toolId]) => toolId)
 }
 
-/**
- * How many tools a toolbox has at most. More of them make models choose worse, and clients cut the list. Default: 40.
- */
+/** The limit of tools in a toolbox. More of them make models choose worse, and clients cut the list. Default: 40. */
 export const ToolboxToolsMax = Context.Reference<number>("agent-tool-billing/domain/mcp/ToolboxToolsMax", {
   defaultValue: () => 40
 })
@@ -95,7 +93,7 @@ export class ToolNotInToolbox extends Schema.TaggedError<ToolNotInToolbox>()("To
 /** The key or its account chose the tools; where neither did, they are the account's `recent` ones. */
 export type ToolboxSource = "key" | "account" | "recent"
 
-/** What `tools/list` of the market's MCP door contains for an account. */
+/** The contents of `tools/list` at the market's MCP door for an account. */
 export interface ListedTools {
   readonly source: ToolboxSource
   readonly tools: ReadonlyArray<AliasedTool>
@@ -112,11 +110,11 @@ type ToolboxRejected = ToolUnresolved | ToolboxFull | KeyNotFound
 export class Toolbox extends Context.Service<
   Toolbox,
   {
-    /** What the door lists for the key, or for an account without a key. Withdrawn tools are left out. */
+    /** Returns what the door lists for the key, or for an account without a key, without withdrawn tools. */
     listed(consumerId: ConsumerId, keyId: KeyId | undefined): Effect.Effect<ListedTools, StoreUnavailable>
     /** Fails unless the key, where there is one, is an active key of the account. */
     requireKey(scope: ToolboxScope): Effect.Effect<void, KeyNotFound | StoreUnavailable>
-    /** At the end, without those that the toolbox has already. Returns the tools of the toolbox. */
+    /** Appends the tools that the toolbox does not have. Returns the tools of the toolbox. */
     add(
       scope: ToolboxScope,
       tools: ReadonlyArray<ToolReference>
@@ -199,7 +197,7 @@ export class Toolbox extends Context.Service<
           const alias = names.get(entry.tool.id)
           return alias === undefined ? [] : [{ alias, entry }]
         })
-        // In an order that does not change with every call: clients cache the list as a part of their prompt.
+        // The order does not change with every call: clients cache the list as a part of their prompt.
         return { source, tools: source === "recent" ? tools.toSorted((a, b) => (a.alias < b.alias ? -1 : 1)) : tools }
       })
 
@@ -209,7 +207,7 @@ export class Toolbox extends Context.Service<
           (entries) => new Map(entries.map((entry) => [entry.tool.id, entry]))
         )
 
-      /** In a unit of work it locks the account, so that concurrent changes of its toolboxes run one after the other. */
+      /** Locks the account in a unit of work, so that concurrent changes of its toolboxes run one after the other. */
       const requireKey = Effect.fnUntraced(function* ({ consumerId, keyId }: ToolboxScope) {
         const now = yield* DateTime.now
         const known = yield* keys.ofOwner(consumerId, now)
@@ -431,7 +429,7 @@ export class ToolboxChanges extends Context.Service<
           if (concerns) Queue.offerUnsafe(hints, undefined)
         })
 
-        /** Undefined while the store does not answer: nothing is known then. */
+        /** Returns undefined while the store does not answer: nothing is known then. */
         const read = Effect.map(
           Effect.orElseSucceed(toolbox.listed(consumerId, keyId), () => undefined),
           (listed) => {
@@ -467,7 +465,7 @@ export class ToolboxChanges extends Context.Service<
 const versionOf = ({ tools }: ListedTools): string =>
   tools.map(({ alias, entry }) => `${alias} ${entry.priceVersion} ${entry.tool.updatedAt.epochMilliseconds}`).join("\n")
 
-/** Until the next announced price takes effect, at most the time of a recheck. */
+/** Returns the time until the next announced price takes effect, at most that of a recheck. */
 const waitMs = (listed: ListedTools | undefined, nowMs: number): number => {
   const announced = (listed?.tools ?? []).flatMap(({ entry }) => entry.prices.upcoming?.effectiveFrom ?? [])
   const next = Math.min(...announced.map((from: DateTime.Utc) => from.epochMilliseconds - nowMs), RECHECK_MS_MAX)

@@ -16,75 +16,74 @@ import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import { BILLING_META, type UpstreamSession } from "../upstream/Protocol.ts"
 import type { UpstreamResponse } from "../upstream/ToolUpstream.ts"
 
-/** From the opening of a call until its task counts as timed out. */
+/** The time between the opening of a call and the time-out of its task. */
 export const TASK_MS_MAX = 24 * 60 * 60_000
 /** A shorter lifetime that a provider wants for its task is not kept to: it would leave no time to ask. */
 export const TASK_MS_MIN = 60_000
-/** After the end of a task's time, until the sweeper may void its call: for nodes that were down. */
+/** The sweeper voids a call this long after the time of its task, so that nodes that were down can settle it. */
 export const TASK_GRACE_MS = 5 * 60_000
 export const TASK_KEPT_MS = 24 * 60 * 60_000
 /** Results of ended tasks per account; the oldest ones are deleted first. */
 export const TASKS_KEPT_BYTES_MAX = 64 * 1024 * 1024
-/** Of the state of a task that runs, with the questions that it asks. */
+/** The limit of a running task's state, with the questions that it asks. */
 export const TASK_STATE_CHARS_MAX = 64 * 1024
 export const UPSTREAM_ID_CHARS_MAX = 1_024
 /** The ids of tasks: unguessable. */
 export const TASK_ID_BYTES = 24
 
-/** How often a provider is asked, if the client asks as often. */
+/** The interval at which a provider is asked, if the client asks as often. */
 export const POLL_MS_MIN = 500
 export const POLL_MS_DEFAULT = 2_000
 export const POLL_MS_MAX = 60_000
 
 export interface CallTask {
-  /** As the client knows it. */
+  /** The client knows the task by it. */
   readonly id: string
   readonly consumerId: ConsumerId
   readonly providerId: ProviderId
   readonly endpointUrl: string
-  /** Of the service at the server, for this task alone; undefined where the server started the task without one. */
+  /** The service's session at the server for this task alone; undefined where the server started it without one. */
   readonly session: UpstreamSession | undefined
   readonly invocationId: ReceiptId
-  /** As the provider knows it. */
+  /** The provider knows the task by it. */
   readonly upstreamId: string
   /** A repeated call finds its task by its idempotency key. */
   readonly keyHash: string | undefined
-  /** What the call is settled by, as JSON: `TaskTerms` below. */
+  /** The terms that the call is settled by, as JSON: `TaskTerms` below. */
   readonly terms: string
-  /** When the call was opened. */
+  /** The time when the call was opened. */
   readonly createdAt: DateTime.Utc
   readonly progress: TaskProgress
   /** The caller canceled the task, and the tool passes that on. */
   readonly canceled: boolean
-  /** How the provider ended the task, as JSON (`TaskReply.ts`): the first ending counts, and is settled. */
+  /** The provider's ending of the task, as JSON (`TaskReply.ts`): the first one counts, and is settled. */
   readonly ended: { readonly outcome: string; readonly at: DateTime.Utc } | undefined
   /** After the settlement. */
   readonly final: FinalTask | undefined
 }
 
-/** What the client gets of a settled task. */
+/** A settled task, as the client gets it. */
 export interface FinalTask {
   readonly status: FinalStatus
   /** The client gets this text from then on, byte for byte. */
   readonly text: string
 }
 
-/** Of a task in a session. Otherwise a task with a result that is an error is `completed`. */
+/** The status of a task in a session. Otherwise a task with a result that is an error is `completed`. */
 export type FinalStatus = "completed" | "failed" | "cancelled"
 
-/** What is known of a task that runs. */
+/** The known state of a running task. */
 export interface TaskProgress {
   /** Members of the task as the provider gave them, as JSON. */
   readonly state: string
   readonly pollMs: number
-  /** Then it counts as timed out. */
+  /** The task counts as timed out then. */
   readonly expiresAt: DateTime.Utc
-  /** When the provider was last asked. */
   readonly askedAt: DateTime.Utc
-  /** When it is asked next, unless the client wants to know before. */
+  /** The time when it is asked next, unless the client wants to know before. */
   readonly dueAt: DateTime.Utc
   readonly failures: number
-  /** For its caller's answers, until `waitingSince` or now (`CallerTime`). */
+  /** The time spent waiting for its caller's answers, until `waitingSince` or now (`CallerTime`). */
   readonly waitedMs: number
   /** Undefined while it does not wait for its caller. */
   readonly waitingSince: DateTime.Utc | undefined
@@ -96,10 +95,9 @@ export interface ListedTask extends Pick<CallTask, "id" | "createdAt" | "progres
   readonly final: { readonly status: FinalStatus; readonly endedAt: DateTime.Utc } | undefined
 }
 
-/** Who asks for a task. */
 export interface TaskCaller {
   readonly consumerId: ConsumerId
-  /** At the door of one provider: only its tasks. */
+  /** The door of one provider has only its tasks. */
   readonly providerId: ProviderId | undefined
 }
 
@@ -115,15 +113,15 @@ export class TaskStore extends Context.Service<
     find(id: string): Effect.Effect<Option.Option<CallTask>, StoreUnavailable>
     /** The newest task of a call with this idempotency key. */
     findByKey(consumerId: ConsumerId, keyHash: string): Effect.Effect<Option.Option<CallTask>, StoreUnavailable>
-    /** At most `limit`, the newest first, after this one of the list. */
+    /** Returns at most `limit`, the newest first, after this one of the list. */
     list(
       caller: TaskCaller,
       after: TaskPosition | undefined,
       limit: number
     ): Effect.Effect<ReadonlyArray<ListedTask>, StoreUnavailable>
     /**
-     * For its client: the task, if it is not settled and its provider was not asked after `askedBefore`. Asked at `now`. It
-     * is due as before, because its client may leave.
+     * Claims the task for its client, if it is not settled and its provider was not asked after `askedBefore`. Asked at
+     * `now`. It is due as before, because its client may leave.
      */
     claim(
       id: string,
@@ -143,8 +141,8 @@ export class TaskStore extends Context.Service<
     /** False if it had ended before, which is not changed. */
     end(id: string, outcome: string, at: DateTime.Utc): Effect.Effect<boolean, StoreUnavailable>
     /**
-     * What the client gets from now on; the first one stays. Of the account's settled tasks the oldest are deleted beyond
-     * `bytesMax` of results and terms, but not this one. The state of a settled task is empty.
+     * Stores what the client gets from now on; the first one stays. The oldest of the account's settled tasks are
+     * deleted beyond `bytesMax` of results and terms, but not this one. The state of a settled task is empty.
      */
     settle(id: string, final: FinalTask, bytesMax: number): Effect.Effect<void, StoreUnavailable>
     /** A task that was not taken over after all. */
@@ -161,14 +159,13 @@ export class TaskStore extends Context.Service<
 
 type CallerTime = Pick<TaskProgress, "waitedMs" | "waitingSince">
 
-/** Between a question and its answer. */
+/** A task waits between a question and its answer. */
 export const isWaiting = ({ waitingSince }: CallerTime): boolean => waitingSince !== undefined
 
-/** In total, at this time. */
 export const waitedMsAt = ({ waitedMs, waitingSince }: CallerTime, at: DateTime.Utc): number =>
   waitedMs + (waitingSince === undefined ? 0 : Math.max(0, at.epochMilliseconds - waitingSince.epochMilliseconds))
 
-/** After its provider said how the task is. While it still shows questions that were answered, it does not wait for them. */
+/** Returns the time after its provider told the task's state. It does not wait for answered questions still shown. */
 export const timeAfterState = (progress: TaskProgress, state: string, now: DateTime.Utc): CallerTime => {
   const questions = questionsIn(state)
   if (questions === undefined) return stopped(progress, now)
@@ -179,7 +176,7 @@ export const timeAfterState = (progress: TaskProgress, state: string, now: DateT
     : { waitedMs: progress.waitedMs, waitingSince: now }
 }
 
-/** After its provider took these answers. The task goes on waiting if they leave a question open. */
+/** Returns the time after its provider took these answers. The task goes on waiting if they leave a question open. */
 export const timeAfterAnswers = (progress: TaskProgress, answers: string, now: DateTime.Utc): CallerTime =>
   (questionsIn(progress.state) ?? new Set()).isSubsetOf(namesIn(answers)) ? stopped(progress, now) : timeOf(progress)
 
@@ -198,12 +195,12 @@ const questionsIn = (state: string): ReadonlySet<string> | undefined => {
 
 const namesIn = (object: string): ReadonlySet<string> => new Set(membersOf(object).map(({ name }) => name))
 
-// What the call of a task is settled by, as it was when the call was opened: stored with the task, since the tool and its
-// terms may have changed when the task ends.
+// The call of a task is settled by its terms when the call was opened. They are stored with the task, since the tool
+// and its terms may have changed when the task ends.
 
 const TaskTerms = Schema.Struct({
   toolId: ToolId,
-  /** As the caller named it: a success may pin the name. */
+  /** The caller's name of the tool: a success may pin it. */
   reference: Schema.Struct({
     toolId: Schema.optionalKey(ToolId),
     toolName: Schema.optionalKey(Schema.String),
@@ -217,7 +214,7 @@ const TaskTerms = Schema.Struct({
   cancellation: CancellationTerm,
   priceVersion: Schema.Int,
   feeBasisPoints: Schema.Int,
-  /** Where it decides what is billed. */
+  /** The schema, if it decides what is billed. */
   outputSchema: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown)),
   /** The caller's cap, which the provider was told. */
   holdAmount: Microcents,
@@ -226,7 +223,7 @@ const TaskTerms = Schema.Struct({
   freeCallsLeft: Schema.optionalKey(Schema.Int),
   holdMs: Schema.Int,
   requestId: Schema.optionalKey(Schema.String),
-  /** When the provider had started the task. */
+  /** The time when the provider had started the task. */
   startedMs: Schema.Int,
   /** Time that the provider took until then. */
   latencyMs: Schema.Int,
@@ -282,13 +279,13 @@ export interface SeenTask {
 export const createdText = (task: CallTask): string =>
   text(task, "task", task.ended?.at ?? task.progress.expiresAt, '{"status":"working"}')
 
-/** While nothing is settled. */
+/** Shows the task while nothing is settled. */
 export const runningTask = (task: ListedTask | CallTask): SeenTask => ({
   status: memberOf(task.progress.state, 0, "status") === '"input_required"' ? "input_required" : "working",
   text: text(task, "complete", task.progress.expiresAt, task.progress.state)
 })
 
-/** Without its result. */
+/** Shows the task without its result. */
 export const listedTask = (task: ListedTask): SeenTask => {
   if (task.final === undefined) return runningTask(task)
   const { endedAt, status } = task.final
@@ -298,7 +295,7 @@ export const listedTask = (task: ListedTask): SeenTask => {
 /** Statuses of stored responses: `adapters/http/mcp/CallResults.ts` renders an error of the provider with the other one. */
 const IS_RESULT = 200
 
-/** After the settlement. `succeeded`: the provider gave a result that is no error. `rendered`: the response of a call that ended so. */
+/** Returns the end of a settled task. `succeeded`: the result is no error. `rendered`: the response of such a call. */
 export const finalTask = (
   task: CallTask,
   endedAt: DateTime.Utc,

@@ -30,7 +30,7 @@ import {
 /** `none`: the server takes no calls as tasks. The others are the protocol's own. */
 export type TaskUse = "none" | "forbidden" | "optional" | "required"
 
-/** By what the server declares, and by the tool's own definition. */
+/** The use of tasks follows from what the server declares, and from the tool's own definition. */
 export const makeTaskTools = Effect.gen(function* () {
   const servers = yield* ProviderServers
   const offers = yield* ToolOffers
@@ -95,7 +95,7 @@ const failure = (
     : failedBy({ code: TASK_FAILED, message: statusMessage ?? "The provider's task failed" })
 }
 
-/** For a failure that the server does not describe otherwise, or only with its own id of the task. */
+/** The code of a failure that the server describes not at all, or only with its own id of the task. */
 const TASK_FAILED = -32_603
 
 interface SessionTask {

@@ -159,7 +159,7 @@ const VOIDED = {
 
 // The requests about a task to the provider that runs it, from any node: over the session in which it was started, if any.
 
-/** Less than a client waits for a response. */
+/** A client waits longer for a response. */
 const ASK_MS_MAX = 10_000
 
 /** The client of a request, as it declared; the service itself if it asks on its own. */
@@ -226,7 +226,7 @@ export const makeTaskRequests = Effect.gen(function* () {
   /** The provider may ignore it, or be away. */
   const cancel = (task: Asked): Effect.Effect<void> => Effect.ignore(send(task, "tasks/cancel"))
 
-  /** Of a task that has ended. A server that is away ends the session by its own idle time-out. */
+  /** Ends the session of a task that has ended. A server that is away ends it by its own idle time-out. */
   const close = ({ endpointUrl, providerId, session }: Asked): Effect.Effect<void> =>
     session === undefined ? Effect.void : servers.end({ providerId, endpointUrl }, session)
 

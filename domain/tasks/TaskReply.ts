@@ -1,5 +1,5 @@
 /**
- * What a provider's server says of a task: of the extension `io.modelcontextprotocol/tasks`, version 2026-07-28.
+ * Replies of a provider's server about a task, of the extension `io.modelcontextprotocol/tasks`, version 2026-07-28.
  */
 import { isInputPermitted } from "../mcp/ServerRequests.ts"
 import { isObject, memberOf } from "../shared/JsonText.ts"
@@ -16,21 +16,21 @@ import {
 } from "./CallTask.ts"
 
 /**
- * How a task ended, as it is stored before the call is settled by it. Nothing else decides what is billed and delivered,
- * so any node can settle the call, and gets the same.
+ * The end of a task, as it is stored before the call is settled by it. Nothing else decides what is billed and
+ * delivered, so any node can settle the call, and gets the same.
  */
 export interface TaskOutcome {
   readonly status: "success" | "error" | "timeout"
   readonly problem: UpstreamProblem | undefined
   /** The result's JSON text, verbatim. */
   readonly resultText: string | undefined
-  /** By its caller: billed by what the tool publishes for that. */
+  /** Its caller canceled it: billed by what the tool publishes for that. */
   readonly canceled: boolean
-  /** As of any call. */
+  /** The field of any call. */
   readonly endedBy?: UpstreamResponse["endedBy"]
 }
 
-/** As it is stored. `waitedMs`: how long its task has waited for its caller. */
+/** The stored form. `waitedMs`: how long its task has waited for its caller. */
 export interface StoredOutcome extends TaskOutcome {
   readonly waitedMs: number
 }
@@ -80,7 +80,7 @@ type RpcError = NonNullable<UpstreamProblem["rpcError"]>
 export const failedBy = (rpcError: RpcError): TaskOutcome =>
   failed({ kind: "json_rpc_error", message: "The provider's task failed", rpcError: bounded(rpcError) })
 
-/** Without its data if it is too large. */
+/** Omits its data if it is too large. */
 const bounded = (error: RpcError): RpcError =>
   JSON.stringify(error).length <= ERROR_CHARS_MAX
     ? error
@@ -105,7 +105,7 @@ export const sessionLost = failed({
   message: "The provider does not know the session of its task any more, for example after a restart"
 })
 
-/** Of a task in a session. */
+/** The outcome of a task in a session. */
 export const asksForInput: TaskOutcome = {
   ...failed({
     kind: "unfinished",
@@ -129,7 +129,7 @@ export const timedOut: TaskOutcome = {
 export interface RunningTask {
   readonly state: string
   readonly pollMs: number
-  /** From its creation. */
+  /** The time since its creation. */
   readonly lifetimeMs: number
 }
 

@@ -116,7 +116,6 @@ export const makeTaskStart = Effect.fnUntraced(function* (
     return yield* settle(held, { ...answer, problem: TOO_MANY_CALLS, endedBy: "service" }, true)
   })
 
-  /** For `CallRequest.takeTask`. */
   const take: HandOver<McpCallOutcome> = (held, answer) => {
     const { pending } = answer
     if (pending?.kind !== "task") return undefined
@@ -125,7 +124,7 @@ export const makeTaskStart = Effect.fnUntraced(function* (
     if (started !== undefined) return takeOver(held, started, pending, answer)
     const { endpointUrl, id: providerId } = held.entry.provider
     const { consumerId } = held.request
-    // Without a valid id: it is settled like any call.
+    // A task without a valid id is settled like any call.
     const closed = requests.close({ consumerId, endpointUrl, providerId, session, upstreamId: "" })
     return Effect.andThen(Effect.forkDetach(closed), settle(held, answer, true))
   }
@@ -167,9 +166,9 @@ const NEVER = DateTime.makeUnsafe(0)
 export class Tasks extends Context.Service<
   Tasks,
   {
-    /** For `CallRequest.takeTask`. */
+    /** `CallRequest.takeTask` is this function. */
     readonly take: HandOver<McpCallOutcome>
-    /** What a call with this idempotency key has started before. */
+    /** Returns the task that a call with this idempotency key has started before. */
     earlier(
       consumerId: ConsumerId,
       idempotency: CallIdempotency

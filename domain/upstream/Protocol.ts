@@ -1,8 +1,7 @@
 /**
- * What both sides of this service know of MCP over HTTP: as the client of providers' servers, and as the server of agents.
- *
- * The protocol has two eras. Modern (2026-07-28): stateless; every request carries its version and its client.
- * Legacy (2025-11-25 and before): a handshake that negotiates the version, and optionally a session.
+ * MCP over HTTP, which this service speaks as the client of providers' servers and as the server of agents. The
+ * protocol has two eras. Modern (2026-07-28): stateless; every request carries its version and its client. Legacy
+ * (2025-11-25 and before): a handshake that negotiates the version, and optionally a session.
  */
 import { isObject, memberOf, membersOf, objectWith } from "../shared/JsonText.ts"
 
@@ -34,35 +33,35 @@ export const UNSUPPORTED_VERSION = -32022
 
 /** The prefix of this service's names in `_meta`. */
 export const META_PREFIX = "agent-tool-billing"
-/** In `_meta` of each listed tool: what a call costs. */
+/** The price of a call, in `_meta` of each listed tool. */
 export const PRICE_META = `${META_PREFIX}/price`
-/** In `_meta` of each tool that the market door lists: the tool that an alias stands for. */
+/** The tool that an alias stands for, in `_meta` of each tool that the market door lists. */
 export const TOOL_META = `${META_PREFIX}/tool`
-/** In `_meta` of a result: what the call cost. */
+/** The cost of the call, in `_meta` of its result. */
 export const BILLING_META = `${META_PREFIX}/billing`
-/** In `_meta` of a call: the caller's cap. */
+/** The caller's cap, in `_meta` of a call. */
 export const MAX_COST_META = `${META_PREFIX}/max_cost_microcents`
-/** In `_meta` of a call: repeated with the same key and arguments, it is the same call. */
+/** The key in `_meta` of a call: repeated with the same key and arguments, it is the same call. */
 export const IDEMPOTENCY_KEY_META = `${META_PREFIX}/idempotency_key`
-/** In `_meta` of a provider's result: the actual cost of a usage-priced call. */
+/** The actual cost of a usage-priced call, in `_meta` of a provider's result. */
 export const REPORTED_COST_META = `${META_PREFIX}/cost_microcents`
 
-/** In `_meta` of a result that was requested separately: the task that gave it. */
+/** The task that gave a result, in `_meta` of one that was requested separately. */
 export const RELATED_TASK_META = "io.modelcontextprotocol/related-task"
 
-/** In `_meta` of every modern request. */
+/** The version, in `_meta` of every modern request. */
 export const VERSION_META = "io.modelcontextprotocol/protocolVersion"
 export const CLIENT_INFO_META = "io.modelcontextprotocol/clientInfo"
 export const CLIENT_CAPABILITIES_META = "io.modelcontextprotocol/clientCapabilities"
-/** In `_meta` of a modern result. */
+/** The server, in `_meta` of a modern result. */
 export const SERVER_INFO_META = "io.modelcontextprotocol/serverInfo"
-/** In `_meta` of every message of a subscription. */
+/** The subscription, in `_meta` of each of its messages. */
 export const SUBSCRIPTION_META = "io.modelcontextprotocol/subscriptionId"
 
-// What sides declare of tasks. A server that starts a task answers a call at once, and delivers its result to later requests
-// that name the task. The server decides which call becomes a task, or, in a session, the client.
+// Both sides declare tasks. A server that starts a task answers a call at once, and delivers its result to later
+// requests that name the task. The server decides which call becomes a task, or, in a session, the client.
 
-/** In `extensions` of the capabilities. */
+/** The member of `extensions` in the capabilities. */
 export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks"
 
 /** `tasks` of a session's capabilities: what the service declares, whichever of it the provider's server does. */

@@ -8,13 +8,13 @@ import type { ConsumerId, ProviderId } from "../shared/Ids.ts"
 import type { UpstreamSession } from "./Protocol.ts"
 import { isObject } from "../shared/JsonText.ts"
 
-/** Whose server to ask, and where it is. Circuits and sessions are kept by both. */
+/** The provider whose server to ask, and its address. Circuits and sessions are kept by both. */
 export interface ServerAddress {
   readonly providerId: ProviderId
   readonly endpointUrl: string
 }
 
-/** What a server says of itself. */
+/** A server's description of itself. */
 export interface ServerProfile {
   /** Its `initialize` opens a session; otherwise each request says who sends it. */
   readonly sessions: boolean
@@ -47,7 +47,7 @@ export interface ToolList {
 export interface ListClient {
   /** Its calls go through a session of its own at the server; otherwise over the connection that all clients share. */
   readonly inSession: boolean
-  /** From `listingCapabilities`. */
+  /** The value of `listingCapabilities`. */
   readonly capabilities: string
 }
 
@@ -55,8 +55,8 @@ export interface ListClient {
 const LISTING_CAPABILITIES = { roots: [], sampling: ["context", "tools"], elicitation: ["form", "url"] } as const
 
 /**
- * Of the capabilities that a client declares, as JSON, those by which servers choose the tools that they list. Clients share
- * the lists of the few possible values.
+ * Returns the capabilities by which servers choose the tools that they list, of those that a client declares, as JSON.
+ * Clients share the lists of the few possible values.
  */
 export const listingCapabilities = (declared: string | undefined): string => {
   const all: unknown = JSON.parse(declared ?? "{}")
@@ -81,11 +81,11 @@ export const ALL_LISTING_CAPABILITIES = JSON.stringify(
 /** A request of a client. */
 export interface PassedRequest {
   readonly method: string
-  /** As the client wrote them: the protocol's own `_meta` fields are written anew. Undefined without params. */
+  /** The client's params verbatim, but for the protocol's own `_meta` fields. Undefined without params. */
   readonly params: string | undefined
   /** The client has a session with this service; otherwise its requests say what it can do. */
   readonly inSession: boolean
-  /** What the client can do, as it declared. A server without sessions is told what a client without one can do. */
+  /** The client's declared capabilities. A server without sessions is told what a client without one can do. */
   readonly capabilities: string | undefined
   readonly clientInfo: string | undefined
   /** The client's own session; undefined: the one that this node shares among all clients. */
@@ -110,7 +110,7 @@ export type PassedReply =
   | {
       readonly _tag: "Result"
       readonly result: string
-      /** Of a large result: ends its count toward the memory limit of the service, once it has been sent. */
+      /** Ends the count of a large result toward the memory limit of the service, once it has been sent. */
       readonly release?: () => void
     }
   | { readonly _tag: "RpcError"; readonly error: string }

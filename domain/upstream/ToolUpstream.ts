@@ -21,8 +21,8 @@ export interface ToolProgress {
 }
 
 /**
- * For a caller that speaks MCP itself: what its request contains besides the tool's name, and what it receives before the
- * result. Texts are JSON exactly as the caller wrote them.
+ * The request of a caller that speaks MCP itself: what it contains besides the tool's name, and what the caller
+ * receives before the result. Texts are JSON exactly as the caller wrote them.
  */
 export interface McpExchange {
   readonly arguments: string
@@ -35,7 +35,7 @@ export interface McpExchange {
    * any node asks for its result.
    */
   readonly asTask?: boolean | undefined
-  /** What the caller can do. A server without sessions is told what a caller without one can do. */
+  /** The caller's capabilities. A server without sessions is told what a caller without one can do. */
   readonly capabilities: string | undefined
   readonly clientInfo: string | undefined
   /**
@@ -47,7 +47,7 @@ export interface McpExchange {
   readonly session: UpstreamSession | undefined
   /** The caller's own session with this service, which outlives that one. */
   readonly clientSession?: string | undefined
-  /** Where the server does not know that session any more: another one; undefined if the caller must open it. */
+  /** Replaces a session that the server no longer knows; undefined if the caller must open it. */
   readonly renewSession?: Effect.Effect<UpstreamSession | undefined, StoreUnavailable> | undefined
   /**
    * The id and the progress token of the caller's request. The server gets an id of its own for the call: the caller could
@@ -94,9 +94,9 @@ export interface UpstreamCall {
   /** Undefined for callers that do not speak MCP. */
   readonly exchange?: McpExchange | undefined
   /**
-   * What the caller's own time adds to `timeoutMs` and to every other limit of the call, in milliseconds: it grows when the
-   * provider asks the caller for input, and shrinks to the time that this took when the caller has answered. A timer that
-   * fires waits for what was added since. Undefined where callers cannot be asked.
+   * The caller's own time, which is added to `timeoutMs` and to every other limit of the call, in milliseconds: it
+   * grows when the provider asks the caller for input, and shrinks to the time that this took when the caller has
+   * answered. A timer that fires waits for what was added since. Undefined where callers cannot be asked.
    */
   readonly extraMs?: (() => number) | undefined
 }
@@ -121,7 +121,7 @@ export type PendingResult =
       readonly kind: "task"
       /** The whole result, verbatim. */
       readonly resultText: string
-      /** Where it was started; undefined at a server without sessions. */
+      /** The session where it was started; undefined at a server without sessions. */
       readonly session?: UpstreamSession
     }
 
@@ -136,7 +136,7 @@ export interface UpstreamResponse {
   readonly problem: UpstreamProblem | undefined
   readonly pending?: PendingResult | undefined
   /**
-   * Only beside `status: "error"`, where not its provider ended the call: it counts against no provider. What its caller
+   * Tells, beside `status: "error"`, that its provider did not end the call: it counts against none. What its caller
    * ended costs what the tool's policy says, what the service ended costs nothing. Undefined: as the problem says.
    */
   readonly endedBy?: "caller" | "service" | undefined
@@ -144,11 +144,11 @@ export interface UpstreamResponse {
   readonly latencyMs: number
   readonly requestBytes: number
   readonly responseBytes: number
-  /** For a large response: ends its count toward the memory limit of the service. An interrupted call ends it itself. */
+  /** Ends the count of a large response toward the memory limit of the service. An interrupted call ends it itself. */
   readonly release?: () => void
 }
 
-/** Why there is no result. Callers see the message, so it contains nothing secret. */
+/** The reason why there is no result. Callers see the message, so it contains nothing secret. */
 export interface UpstreamProblem {
   readonly kind:
     | "blocked_endpoint"
