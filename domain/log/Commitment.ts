@@ -1,6 +1,6 @@
 /**
- * What the log stores of a receipt: a hash over all eleven fields and a secret salt. With the receipt and the salt
- * anyone can verify it; without them the hash reveals nothing, even by trying likely receipts.
+ * The commitment to a receipt in the log: a hash over all eleven fields and a secret salt. With the receipt and the
+ * salt anyone can verify it; without them the hash reveals nothing, even by trying likely receipts.
  */
 import type { Receipt } from "../receipts/Receipts.ts"
 import type { Hash, Sha256 } from "./MerkleTree.ts"

@@ -13,7 +13,7 @@ import { commitmentOf, saltOf } from "./Commitment.ts"
 import { bytesOf, keyIdOf, parseCheckpoint, parseNote } from "./SignedNote.ts"
 import { edgeOf, ENTRIES, grow, split, type Tile, TILE_WIDTH, tilePath, type TilePlace } from "./Tiles.ts"
 
-/** What was checked, and what does not match. */
+/** The checks, and what does not match. */
 export interface LogFindings {
   readonly logs: number
   readonly receipts: number

@@ -26,7 +26,7 @@ export class LogSigner extends Context.Service<
 
 /** An empty log. A new one starts with each new key, and after a log that was stopped. */
 export interface NewLog {
-  /** From 1 on, without gaps. */
+  /** Numbers begin at 1, without gaps. */
   readonly number: number
   readonly origin: string
   readonly publicKey: Uint8Array
@@ -35,14 +35,14 @@ export interface NewLog {
   readonly root: Hash
   /** The signed note of the current tree. */
   readonly checkpoint: string
-  /** Of a log that follows a stopped one: the signed statement about it. */
+  /** The signed statement about a stopped log, in the one that follows it. */
   readonly statement?: string | undefined
 }
 
 /** A transparency log and its newest signed tree. */
 export interface Log extends NewLog {
   readonly size: number
-  /** Why it takes no more receipts, and what was signed last: its tree differs from the signed one. */
+  /** The reason why it takes no more receipts, and what was signed last: its tree differs from the signed one. */
   readonly stopped?: string | undefined
   readonly signedNote?: string | undefined
 }
@@ -72,11 +72,11 @@ export interface SequencedReceipt {
   readonly origin: OpenCall["origin"]
   /** Proxied, and covered by the free tier. */
   readonly isFreeCall: boolean
-  /** Why the status is `error` without a failure of the provider. */
+  /** The reason why the status is `error` without a failure of the provider. */
   readonly cause: CallCause | undefined
 }
 
-/** Where a receipt is: the number of its log, and its index in it. */
+/** The place of a receipt: the number of its log, and its index in it. */
 export interface LogPlace {
   readonly log: number
   readonly index: number
@@ -102,7 +102,7 @@ export class LogStore extends Context.Service<
     readonly lock: Effect.Effect<Option.Option<Log>, StoreUnavailable>
     /** Permanently, on every node: its tree differs from the signed one. */
     stop(log: number, reason: string, signedNote: string): Effect.Effect<void, StoreUnavailable>
-    /** Whether any receipt is queued: read without a lock, so that an idle log costs nothing. */
+    /** Tells whether any receipt is queued: read without a lock, so that an idle log costs nothing. */
     readonly waiting: Effect.Effect<boolean, StoreUnavailable>
     /**
      * Takes queued receipts, for the unit of work: at least `limit` if there are as many. Receipts that were queued

@@ -95,7 +95,7 @@ export const inclusionRanges = (index: number, size: number): ReadonlyArray<Rang
   return ranges.toReversed()
 }
 
-/** What proves that the tree of `larger` leaves extends the tree of `smaller` leaves. */
+/** Returns what proves that the tree of `larger` leaves extends the tree of `smaller` leaves. */
 export const consistencyRanges = (smaller: number, larger: number): ReadonlyArray<Range> => {
   if (smaller === 0 || smaller === larger) return []
   const ranges: Array<Range> = []
@@ -167,7 +167,7 @@ export const rootsOfConsistency = (
   return last === 0 ? { smaller: before, larger: after } : undefined
 }
 
-/** Not in constant time: hashes of a public log are not secret. */
+/** Constant time is not needed: hashes of a public log are not secret. */
 export const sameHash = (one: Hash, other: Hash): boolean =>
   one.length === other.length && one.every((byte, at) => byte === other[at])
 
@@ -192,7 +192,7 @@ const HEIGHT_HIGH = 11
 const NODES_MAX = 20_000
 /** 8 KiB each. */
 const TILES_MAX = 512
-/** At most one per level for one tree size. */
+/** One tree size has at most one range per level. */
 const RANGES_MAX = 128
 
 export const makeKnownNodes = (): KnownNodes => {

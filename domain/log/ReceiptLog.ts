@@ -86,7 +86,7 @@ export class ReceiptLog extends Context.Service<
     readonly logs: Effect.Effect<ReadonlyArray<Log & { readonly key: string }>, StoreUnavailable>
     /** The signed note of a log, of the open one if no number is given. */
     checkpoint(log: number | undefined): Effect.Effect<string, LogUnknown | StoreUnavailable>
-    /** By path, entry bundles included. */
+    /** Finds a tile, or an entry bundle, by its path. */
     tile(log: number | undefined, path: string): Effect.Effect<Uint8Array, LogUnknown | StoreUnavailable>
     /** Waits briefly for a receipt that was just issued. In the current tree, or in an earlier one. */
     prove(

@@ -31,7 +31,7 @@ interface Means {
   readonly sha256: Sha256
   readonly entropy: Entropy["Service"]
   readonly signer: LogSigner["Service"]
-  /** Where the logs are served; followed by its number it is a log's origin. */
+  /** The logs are served here; followed by its number it is a log's origin. */
   readonly home: string
 }
 
@@ -78,7 +78,7 @@ export const treeOf = (note: string) => {
 
 type ReadTiles = (log: number, places: ReadonlyArray<TilePlace>) => Effect.Effect<ReadonlyArray<Tile>, StoreUnavailable>
 
-/** Why `log` must not continue, given the signed `note`; undefined if its tree extends that tree. */
+/** Returns why `log` must not continue, given the signed `note`; undefined if its tree extends that tree. */
 export const contradiction = Effect.fnUntraced(function* (
   sha256: Sha256,
   note: string,
@@ -110,10 +110,10 @@ export const contradiction = Effect.fnUntraced(function* (
     : other
 })
 
-/** Where the logs are served, without scheme and trailing slash; followed by its number it is a log's origin. */
+/** The logs are served here, without scheme and trailing slash; followed by its number it is a log's origin. */
 export class LogHome extends Context.Service<LogHome, string>()("agent-tool-billing/domain/log/LogHome") {}
 
-/** Per unit of work, or a few more. Four times as many as 2,048 are a third faster; larger batches would delay others too long. */
+/** Receipts per unit of work, or a few more. Four times 2,048 is a third faster; larger batches delay others. */
 export const SEQUENCER_BATCH_MAX = 8_192
 /** Hashed at once: a few milliseconds, so that calls are not delayed. */
 const HASHED_AT_ONCE = 256
@@ -229,7 +229,7 @@ export const makeSequencer = Effect.fnUntraced(function* ({
     if (logOwner === "unknown") yield* settle
     if (logOwner !== "ours" || (isChecked && !(yield* store.waiting))) return 0
     const { note, taken } = yield* unitOfWork.atomically(appendBatch)
-    // After the commit: a tree whose commit failed was not published, and another one may follow.
+    // A tree whose commit failed was not published, and another one may follow.
     if (note !== undefined) yield* remember(note)
     return taken
   })
@@ -256,8 +256,8 @@ const isStoppedFor = ({ number, signedNote, stopped }: Log, origin: string, succ
 
 const NOTHING: { readonly taken: number; readonly note: string | undefined } = { taken: 0, note: undefined }
 
-// How long the sequencer may pause. This node closes its calls itself, so a node without calls has nothing to add but what
-// other nodes left: those that died, or that skipped the log while this node had its lock.
+// The sequencer of a node without calls may pause. A node closes its calls itself, so such a node has nothing to add
+// but what other nodes left: those that died, or that skipped the log while this node had its lock.
 
 const REST_MAX = Duration.seconds(5)
 /** Receipts wait, and another node may be adding them. */

@@ -114,7 +114,7 @@ export const signedCheckpoint = (
   return formatNote(text, [signatureLine(sha256, key, sign(bytesOf(text)))])
 }
 
-/** What a witness signs: the checkpoint after the time of the signature. */
+/** A witness signs the checkpoint after the time of the signature. */
 export const cosignedText = (checkpoint: string, atSeconds: number): string =>
   `cosignature/v1\ntime ${atSeconds}\n${checkpoint}`
 

@@ -1,6 +1,6 @@
 /**
- * How the tree is stored and served (C2SP tlog-tiles): rows of 256 hashes, every eighth height. A tile only grows, and
- * a full one never changes. The entries of the leaves are stored in bundles of the same width.
+ * The tree is stored and served as C2SP tlog-tiles: rows of 256 hashes, every eighth height. A tile only grows, and a
+ * full one never changes. The entries of the leaves are stored in bundles of the same width.
  */
 import {
   completeRoot,
@@ -21,7 +21,7 @@ const LEVEL_MAX = 6
 /** The level of entry bundles. */
 export const ENTRIES = -1
 
-/** Where a tile is in the tree. Level 0 has the leaves, level -1 the entries themselves. */
+/** The place of a tile in the tree. Level 0 has the leaves, level -1 the entries themselves. */
 export interface TilePlace {
   readonly level: number
   readonly index: number

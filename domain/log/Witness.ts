@@ -49,7 +49,7 @@ export class LogReader extends Context.Service<
   }
 >()("agent-tool-billing/domain/log/LogReader") {}
 
-/** What a witness keeps of the last tree that it cosigned. */
+/** The last tree that a witness cosigned. */
 export interface Observation {
   /** The log's own note, which the next one is compared with. */
   readonly note: string
@@ -90,7 +90,7 @@ export class Witness extends Context.Service<
           return signed === true && tree?.origin === log.name ? tree : undefined
         }
 
-        /** From tiles, so that the log has to show its tree and not only a proof. */
+        /** Proves from tiles, so that the log has to show its tree and not only a proof. */
         const proofOf = Effect.fnUntraced(function* (smaller: number, larger: number) {
           const ranges = consistencyRanges(smaller, larger)
           const tiles = new Map<string, Uint8Array>()

@@ -10,11 +10,11 @@ import { format, Timestamp } from "../shared/Time.ts"
 import { INVALID_PARAMS, MISSING_CAPABILITY } from "../upstream/Protocol.ts"
 import type { UpstreamResponse } from "../upstream/ToolUpstream.ts"
 
-/** By default only `success` is charged. */
+/** Only `success` is charged by default. */
 export const ReceiptStatus = Schema.Literals(["success", "error", "timeout", "rate_limited"])
 export type ReceiptStatus = typeof ReceiptStatus.Type
 
-/** In hex. */
+/** The signature in hex. */
 export const SIGNATURE = /^[0-9a-f]{64}$/u
 
 /**
@@ -63,7 +63,7 @@ export const canonical = (r: {
 }): string =>
   `${r.receipt_id}|${r.tool_id}|${r.agent_id}|${r.provider_id}|${r.timestamp}|${r.cost_microcents}|${r.status}`
 
-// What can be said of a receipt without its key, and the verdict with it. Reports the first reason that applies.
+// The verdict on a receipt, as far as it needs no key. Reports the first reason that applies.
 
 /** The checks in the order in which they are made; `ok` if all passed. */
 export type VerificationReason =
@@ -74,11 +74,11 @@ export type VerificationReason =
   | "signature_mismatch"
   | "ok"
 
-/** Whether a receipt's signature is genuine and, if not, the first reason. */
+/** Says whether a receipt's signature is genuine and, if not, the first reason. */
 export interface Verdict {
   readonly valid: boolean
   readonly reason: VerificationReason
-  /** In signed order, then `signature`; only with `missing_fields`. */
+  /** The fields in signed order, then `signature`; only with `missing_fields`. */
   readonly missing: ReadonlyArray<string> | undefined
   /** Empty unless all seven signed fields have the right type. */
   readonly canonical: string
@@ -147,8 +147,8 @@ const canonicalOf = (fields: Fields): string =>
     status: String(fields["status"])
   })
 
-// Why a call ended in `error`, where metrics must tell it from a failure of the provider. Stored beside the receipt, whose
-// set of fields is fixed.
+// The cause of a call's `error`, where metrics must tell it from a failure of the provider. Stored beside the receipt,
+// whose set of fields is fixed.
 
 /**
  * `input_rejected`: the provider rejected the arguments (JSON-RPC error -32602), or the call of a client that cannot do what
@@ -189,12 +189,12 @@ export class ReceiptSigner extends Context.Service<
   {
     /** HMAC-SHA256 of the text's UTF-8 bytes: 64 lowercase hex digits. */
     sign(canonical: string): Effect.Effect<string, SignerUnavailable>
-    /** In constant time with regard to the signature. False for a signature of any other form. */
+    /** Verifies in constant time with regard to the signature. False for a signature of any other form. */
     verify(canonical: string, signatureHex: string): Effect.Effect<boolean, SignerUnavailable>
   }
 >()("agent-tool-billing/domain/receipts/ReceiptSigner") {}
 
-/** Whose receipts: a consumer sees its own calls, a provider the calls of its tools. */
+/** The owner of receipts: a consumer sees its own calls, a provider the calls of its tools. */
 export type ReceiptOwner =
   | { readonly role: "consumer"; readonly ownerId: ConsumerId }
   | { readonly role: "provider"; readonly ownerId: ProviderId }
@@ -209,16 +209,16 @@ export interface ReceiptFilter {
   readonly to: string | undefined
 }
 
-/** What was recorded with a receipt and is not part of it. */
+/** The facts that were recorded with a receipt and are not part of it. */
 export interface Settled {
-  /** Of a call that ended in `error` because of its caller. */
+  /** The cause of a call that ended in `error` because of its caller. */
   readonly cause: CallCause | undefined
   /** The platform fee in effect when the call was held. */
   readonly feeBasisPoints: number
   readonly fee: Microcents
-  /** Of the request that ended the call; undefined where the sweeper did, or where it has none. */
+  /** The request that ended the call; undefined where the sweeper did, or where it has none. */
   readonly requestId: string | undefined
-  /** Undefined for a call without a hold of its own: one that was reported, or that the sweeper ended. */
+  /** Undefined for a call without a hold of its own: it was reported, or the sweeper ended it. */
   readonly holdMs: number | undefined
 }
 
@@ -233,7 +233,7 @@ export class ReceiptStore extends Context.Service<
   }
 >()("agent-tool-billing/domain/receipts/ReceiptStore") {}
 
-/** What a receipt records of a call. `Receipts.sign` adds the times and the signature. */
+/** The facts of a call that a receipt records. `Receipts.sign` adds the times and the signature. */
 export interface FinishedCall {
   readonly invocationId: ReceiptId
   readonly toolId: ToolId
@@ -257,7 +257,7 @@ export class Receipts extends Context.Service<
   {
     /** Signs the receipt as it is. */
     sign(receipt: Omit<Receipt, "signature">): Effect.Effect<Receipt, SignerUnavailable>
-    /** Whether a value is an authentic, unchanged receipt: as `Receipt`, in its JSON form, or anything else. */
+    /** Tells whether a value is an authentic, unchanged receipt: as `Receipt`, in its JSON form, or anything else. */
     verify(candidate: unknown): Effect.Effect<Verdict, SignerUnavailable>
     /** The signed receipt of a call. */
     issue(call: FinishedCall, issuedAt: DateTime.Utc): Effect.Effect<Receipt, SignerUnavailable>

@@ -1,5 +1,5 @@
 /**
- * What a provider is asked to do to verify a mailbox, a domain or a repository.
+ * Challenges say what a provider must do to verify a mailbox, a domain or a repository.
  */
 import { Context, DateTime, type Effect, type Option } from "effect"
 import type { ProviderId } from "../shared/Ids.ts"
@@ -11,7 +11,7 @@ export type ProofLevel = Exclude<VerificationLevel, "unverified">
 /** `new_email`: the mailbox that is to replace the provider's. It counts for nothing before. */
 export type ProofKind = ProofLevel | "new_email"
 
-/** What a provider verified or is about to verify at one level. */
+/** A level that a provider verified or is about to verify. */
 export interface Proof {
   readonly providerId: ProviderId
   readonly level: ProofKind
@@ -25,7 +25,7 @@ export interface Proof {
   readonly expiresAt: DateTime.Utc | undefined
   readonly verifiedAt: DateTime.Utc | undefined
   readonly checkedAt: DateTime.Utc | undefined
-  /** How often in a row it was missing, and since when. */
+  /** The number of checks in a row that missed it, and the time of the first. */
   readonly missed: number
   readonly missingSince: DateTime.Utc | undefined
 }
@@ -150,7 +150,7 @@ export const ownsEndpoint = (domain: string, endpointUrl: string): boolean => {
 const HOSTS = ["github.com", "gitlab.com", "bitbucket.org"]
 const NAME = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}$/u
 
-/** As `https://host/owner/name`; undefined if it is not a supported repository URL. */
+/** Returns `https://host/owner/name`; undefined if it is not a supported repository URL. */
 export const repositoryOf = (given: string): string | undefined => {
   const url = URL.parse(given)
   if (url === null || url.protocol !== "https:" || url.port !== "" || url.username !== "" || url.search !== "") {
@@ -184,9 +184,7 @@ export interface Challenge {
   readonly instructions: string
 }
 
-/**
- * Where a provider sends the token of its mail, as the mail names it. Default: "the endpoint that verifies providers".
- */
+/** The mail says to send its token there. Default: "the endpoint that verifies providers". */
 export const VerificationEndpoint = Context.Reference<string>("agent-tool-billing/domain/trust/VerificationEndpoint", {
   defaultValue: () => "the endpoint that verifies providers"
 })
@@ -213,7 +211,7 @@ export const newAddressLetter = (token: string): string =>
     `The code works once and expires after ${MAIL_TOKEN_HOURS} hours. If you did not request it, ignore this mail.`
   ].join("\n")
 
-/** To the address before. */
+/** The letter to the former address. */
 export const addressChangedLetter = (handle: string): string =>
   [
     `The contact address of the provider ${handle} was changed. This address is no longer used.`,

@@ -16,17 +16,17 @@ export type DisputeId = typeof DisputeId.Type
 export const DisputeReason = Schema.Literals(["tool_error", "overcharge", "timeout", "quality", "other"])
 export type DisputeReason = typeof DisputeReason.Type
 
-/** How a dispute can end: the whole cost is refunded, a part is credited, or nothing. */
+/** A dispute can end so: the whole cost is refunded, a part is credited, or nothing. */
 export const Resolution = Schema.Literals(["resolved_refund", "resolved_denied", "resolved_credit"])
 export type Resolution = typeof Resolution.Type
 
-/** How far a dispute is: filed, under review after it was contested, or decided. */
+/** The progress of a dispute: filed, under review after it was contested, or decided. */
 export const DisputeStatus = Schema.Literals(["filed", "under_review", ...Resolution.literals])
 export type DisputeStatus = typeof DisputeStatus.Type
 
 /**
- * Who decided: the receipt, the provider by accepting, its silence, the operator, the operator's silence, or the bank
- * with a chargeback of the payment.
+ * The one who decided: the receipt, the provider by accepting, its silence, the operator, the operator's silence, or
+ * the bank with a chargeback of the payment.
  */
 export const DecidedBy = Schema.Literals([
   "evidence",
@@ -76,7 +76,7 @@ export interface Dispute {
   readonly frozen: Microcents
   /** The outcome according to the receipt. */
   readonly outcome: ReceiptStatus
-  /** Of a call that ended in `error` because of its caller: no evidence against the provider. */
+  /** The cause of a call that ended in `error` because of its caller: no evidence against the provider. */
   readonly cause: CallCause | undefined
   /** Its output did not match the tool's output schema. */
   readonly unfit: boolean
@@ -89,7 +89,7 @@ export interface Dispute {
   readonly createdAt: DateTime.Utc
   /** The provider's deadline; after it its silence decides. */
   readonly respondBy: DateTime.Utc
-  /** Of a contested dispute: the operator's deadline; after it the filer wins. */
+  /** The operator's deadline for a contested dispute; after it the filer wins. */
   readonly decideBy: DateTime.Utc | undefined
 }
 
@@ -114,7 +114,7 @@ export const automaticDecision = (dispute: Dispute, now: DateTime.Utc): DecidedB
   return DateTime.isLessThan(dispute.respondBy, now) ? "deadline" : undefined
 }
 
-/** How many disputes one party filed, or one provider had against it, by their result. */
+/** The number of disputes that one party filed, or one provider had against it, by their result. */
 export interface DisputeTally {
   readonly total: number
   readonly open: number
@@ -125,14 +125,14 @@ export interface DisputeTally {
   readonly credited: number
 }
 
-/** Whose disputes: those about a consumer's calls, or about calls of a provider's tools. */
+/** The owner of disputes: they are about a consumer's calls, or about calls of a provider's tools. */
 export type DisputeOwner =
   | { readonly role: "consumer"; readonly ownerId: ConsumerId }
   | { readonly role: "provider"; readonly ownerId: ProviderId }
 
 /** A filer's disputes so far. */
 export interface FilerRecord extends DisputeTally {
-  /** Since a given time. */
+  /** The disputes since a given time. */
   readonly lastDay: number
 }
 
@@ -161,7 +161,7 @@ export class DisputeStore extends Context.Service<
     eraseStatements(owner: DisputeOwner): Effect.Effect<number, StoreUnavailable>
     /** Filed by consumers against a provider since then. */
     against(providerId: ProviderId, since: DateTime.Utc): Effect.Effect<DisputeTally, StoreUnavailable>
-    /** By consumer: disputes filed since then, refunded or denied, about calls with a cost. */
+    /** Returns for each consumer the disputes filed since then, refunded or denied, about calls with a cost. */
     rulings(
       providerId: ProviderId,
       since: DateTime.Utc

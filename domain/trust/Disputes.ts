@@ -34,7 +34,7 @@ import {
   type Statement
 } from "./DisputeStore.ts"
 
-// Why a dispute cannot be filed, answered or decided.
+// Reasons why a dispute cannot be filed, answered or decided.
 
 /** A dispute is about a receipt, and none has this id. */
 export class NoSuchReceipt extends Schema.TaggedError<NoSuchReceipt>()("NoSuchReceipt", { receiptId: Schema.String }) {
@@ -75,11 +75,11 @@ export class CreditBeyondCost extends Schema.TaggedError<CreditBeyondCost>()("Cr
   }
 }
 
-// Who may file a dispute: only a party of the call, in time, once, and within limits.
+// The rule of filing a dispute: only a party of the call may, in time, once, and within limits.
 
 export const FILING_DAYS_MAX = 30
 export const ANSWER_DAYS = 7
-/** Of the operator, from the day on which the provider contested. */
+/** The operator's days, from the day on which the provider contested. */
 export const DECISION_DAYS = 30
 export const FILED_PER_DAY_MAX = 20
 /** From this many decided disputes on, a filer who lost most of them may have fewer open at once. */
@@ -169,7 +169,7 @@ export const makeDisputeDecisions = Effect.gen(function* () {
     return Option.isSome(found) ? found.value : yield* new DisputeNotFound({ disputeId: id })
   })
 
-  /** In the unit of work that holds the lock. */
+  /** Runs in the unit of work that holds the lock. */
   const decide = Effect.fnUntraced(function* (
     dispute: Dispute,
     status: Resolution,
@@ -252,7 +252,7 @@ export const makeDisputeDecisions = Effect.gen(function* () {
 export interface Filing extends Statement {
   readonly receiptId: ReceiptId
   readonly reason: DisputeReason
-  /** Of the filer, such as a ticket of its tracker. */
+  /** The filer's reference, such as a ticket of its tracker. */
   readonly reference?: string | undefined
 }
 
@@ -296,7 +296,7 @@ export class Disputes extends Context.Service<
       status: DisputeStatus | undefined,
       page: PageRequest
     ): Effect.Effect<Page<Dispute>, StoreUnavailable>
-    /** For the operator: contested ones, earliest deadline first. */
+    /** Lists contested disputes for the operator, earliest deadline first. */
     contested(page: PageRequest): Effect.Effect<Page<Dispute>, StoreUnavailable>
     /** Results of the filer's disputes. */
     recordOf(dispute: Dispute): Effect.Effect<FilerRecord, StoreUnavailable>

@@ -27,7 +27,7 @@ export const merge = (parts: ReadonlyArray<Latencies>): Latencies =>
 
 export const countOf = (latencies: Latencies): number => totalOf(decodeEntries(latencies))
 
-/** As stored: exact up to a number of calls, grouped above. */
+/** Bounds what is stored: exact up to a number of calls, grouped above. */
 export const bounded = (latencies: Latencies): Latencies => {
   const count = decodeEntries(latencies)
   if (totalOf(count) <= EXACT_CALLS_MAX) return latencies

@@ -20,7 +20,7 @@ export interface ConsumerRulings {
   readonly upheld: number
   /** Filed by the consumer, and denied. */
   readonly denied: number
-  /** Of calls that had succeeded, filed by either party. */
+  /** The refunded calls that had succeeded, in disputes of either party. */
   readonly refundedCalls: number
   /** Filed by either party, with any outcome of the call. */
   readonly refundedMicrocents: bigint
@@ -42,7 +42,7 @@ export const scoredDisputesOf = (rulings: ReadonlyArray<ConsumerRulings>): Score
 
 /** $1: what a consumer must have paid a provider, net of refunds within the window, to count. */
 export const PAID_CONSUMER_MICROCENTS_MIN = 1_000_000n
-/** Of one provider, in one reading: those that paid the most. */
+/** One reading has those of a provider that paid the most. */
 export const PAID_CONSUMERS_READ_MAX = 5_000
 /** The steps of the latency points, in milliseconds: latencies are stored no finer. */
 export const LATENCY_STEPS_MS = [200, 500, 1_000, 2_000, 5_000] as const
@@ -57,7 +57,7 @@ export interface PaidCalls {
   /** Calls that did not succeed, whatever they cost, except those whose input was rejected. */
   readonly failedCalls: number
   readonly inputRejected: number
-  /** For each step: how many of the paid calls took at most as long. */
+  /** The number of paid calls that took at most as long as each step. */
   readonly upTo: ReadonlyArray<number>
   /** The longest of the paid calls. */
   readonly longestMs: number
@@ -74,7 +74,7 @@ export interface CountedCalls {
   readonly consumers: number
   /** Paid calls, and the failed ones that count with them. */
   readonly calls: number
-  /** From 0 to 1, weighted by payments; undefined without calls. */
+  /** A rate from 0 to 1, weighted by payments; undefined without calls. */
   readonly successRate: number | undefined
   /** The step of the p95 latency; beyond the last step, the longest call. */
   readonly p95Ms: number | undefined
@@ -157,7 +157,7 @@ interface Weighed {
   readonly failed: number
 }
 
-/** Nothing if the consumer has not paid enough. */
+/** Returns nothing if the consumer has not paid enough. */
 const weigh = (pair: PaidCalls, ruled: ConsumerRulings | undefined): ReadonlyArray<Weighed> => {
   const net = pair.paidMicrocents - (ruled?.refundedMicrocents ?? 0n)
   if (net < PAID_CONSUMER_MICROCENTS_MIN) return []

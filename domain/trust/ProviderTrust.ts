@@ -23,7 +23,7 @@ const PRUNED_AT_ONCE_MAX = 10_000
 export class ProviderTrust extends Context.Service<
   ProviderTrust,
   {
-    /** In the sequencer's unit of work: each receipt once. */
+    /** Runs in the sequencer's unit of work: each receipt once. */
     follow(batch: ReadonlyArray<SequencedReceipt>): Effect.Effect<void, StoreUnavailable>
     /** Updates the catalog's copy; returns the number of providers. */
     readonly refresh: Effect.Effect<number, StoreUnavailable>

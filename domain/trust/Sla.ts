@@ -21,7 +21,7 @@ const HOUR_MS = 3_600_000
 /** Calls of a provider in one hour or day, or of one of its tools in one day. */
 export interface SlaHour {
   readonly providerId: ProviderId
-  /** Undefined: of all its tools. */
+  /** Undefined: the calls of all its tools. */
   readonly toolId: ToolId | undefined
   /** Start of the hour or day. */
   readonly hour: DateTime.Utc
@@ -29,7 +29,7 @@ export interface SlaHour {
   readonly successes: number
   readonly timeouts: number
   readonly inputRejected: number
-  /** Without calls whose input was rejected, like the latencies. */
+  /** Calls whose input was rejected are not included, as in the latencies. */
   readonly latencyMs: number
   readonly latencies: Latencies
 }
@@ -124,7 +124,7 @@ const sumOf = (hours: ReadonlyArray<SlaHour>) => {
 
 type Answered = Pick<SlaHour, "calls" | "inputRejected">
 
-/** How many calls with rejected input do not count; the share is rounded up to a whole call. */
+/** Returns how many calls with rejected input do not count; the share is rounded up to a whole call. */
 export const excusedCalls = ({ calls, inputRejected }: Answered): number =>
   Math.min(inputRejected, Math.ceil(calls * INPUT_REJECTED_SHARE_MAX))
 
@@ -194,7 +194,7 @@ export interface CallCounts {
   readonly calls: number
   readonly successes: number
   readonly inputRejected: number
-  /** Without calls whose input was rejected. */
+  /** Calls whose input was rejected are not included. */
   readonly latencyMs: number
   readonly reported: number
 }

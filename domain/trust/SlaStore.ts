@@ -22,7 +22,7 @@ export interface CatalogScore {
   readonly p95OfTools: ReadonlyMap<ToolId, number>
 }
 
-/** What the figures of a tool take from a batch in addition to its hours. */
+/** The figures of a tool from a batch, in addition to its hours. */
 export interface ToolCalls {
   readonly toolId: ToolId
   /** Reported calls. */
@@ -33,7 +33,7 @@ export interface ToolCalls {
   readonly lastCalledAt: string | undefined
 }
 
-/** What one batch of receipts adds to the figures of providers. */
+/** The figures of providers that one batch of receipts adds. */
 export interface Followed {
   readonly hours: ReadonlyArray<SlaHour>
   readonly days: ReadonlyArray<PaidDay>
@@ -59,7 +59,7 @@ export class SlaStore extends Context.Service<
     add(followed: Followed): Effect.Effect<void, StoreUnavailable>
     /** Pairs of the same account or the same email address. */
     selfDealing(pairs: ReadonlyArray<Pair>): Effect.Effect<ReadonlyArray<Pair>, StoreUnavailable>
-    /** Of the whole provider. A merged day is returned as one row if it is completely requested and unchanged. */
+    /** Returns those of the whole provider. A merged day is one row if it is completely requested and unchanged. */
     hours(providerId: ProviderId, since: DateTime.Utc): Effect.Effect<ReadonlyArray<SlaHour>, StoreUnavailable>
     /** Stores the merged hours of a provider's day; later additions to the day invalidate it. */
     keepDays(days: ReadonlyArray<SlaHour>): Effect.Effect<void, StoreUnavailable>

@@ -1,6 +1,6 @@
 /**
- * What is known of a provider's quality: trust score, SLA figures and verification, each with its evidence. `ProviderTrust`
- * collects the figures; `Verification` and `Disputes` change the rest.
+ * Known facts of a provider's quality: trust score, SLA figures and verification, each with its evidence.
+ * `ProviderTrust` collects the figures; `Verification` and `Disputes` change the rest.
  */
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { AccountStore } from "../accounts/Account.ts"
@@ -21,7 +21,7 @@ import {
   type VerificationLevel
 } from "./TrustScore.ts"
 
-/** What the catalog shows of a provider beside its score. */
+/** The facts that the catalog shows of a provider beside its score. */
 export interface Evidence {
   readonly name: string
   /** Filed by consumers. */
@@ -46,7 +46,7 @@ export interface ScoreEvidence extends Evidence {
 export class ProviderEvidence extends Context.Service<
   ProviderEvidence,
   {
-    /** None if the provider does not exist. */
+    /** Returns none if the provider does not exist. */
     ofSla(providerId: ProviderId, since: DateTime.Utc): Effect.Effect<Option.Option<Evidence>, StoreUnavailable>
     /** Including what only its score needs. */
     ofScore(providerId: ProviderId, since: DateTime.Utc): Effect.Effect<Option.Option<ScoreEvidence>, StoreUnavailable>
@@ -106,7 +106,7 @@ export class ProviderUnknown extends Schema.TaggedError<ProviderUnknown>()("Prov
   }
 }
 
-/** What a provider's page shows of its reliability. */
+/** A provider's reliability, as its page shows it. */
 export interface ProviderSla {
   readonly providerId: ProviderId
   readonly name: string

@@ -15,7 +15,7 @@ import {
 } from "./PaidCalls.ts"
 
 export const VERIFICATION_LEVELS = ["unverified", "email", "domain", "code"] as const
-/** What a provider verified of itself; each level counts for more than the one before. */
+/** A level that a provider verified; each counts for more than the one before. */
 export type VerificationLevel = (typeof VERIFICATION_LEVELS)[number]
 
 export const BADGES = ["unrated", "basic", "trusted", "verified"] as const
@@ -37,7 +37,7 @@ export interface TrustScore {
     readonly latency: number
     readonly disputes: number
   }
-  /** From 0 to 1: the weight of the measured components. */
+  /** The weight of the measured components, from 0 to 1. */
   readonly confidence: number
 }
 
@@ -53,7 +53,7 @@ export const VERIFICATION_POINTS: Readonly<Record<VerificationLevel, number>> = 
   domain: 20,
   code: 25
 }
-/** At least this percentage: this many points. */
+/** The points for at least this percentage. */
 export const UPTIME_POINTS = [
   [99.9, 25],
   [99.5, 23],
@@ -63,7 +63,7 @@ export const UPTIME_POINTS = [
   [90, 8]
 ] as const
 export const UPTIME_POINTS_LEAST = 3
-/** At most this many milliseconds: this many points. */
+/** The points for at most this many milliseconds. */
 export const LATENCY_POINTS = [
   [200, 25],
   [500, 22],
@@ -72,7 +72,7 @@ export const LATENCY_POINTS = [
   [5_000, 8]
 ] as const
 export const LATENCY_POINTS_LEAST = 3
-/** Less than this share of the calls: this many points. */
+/** The points for less than this share of the calls. */
 export const DISPUTE_POINTS = [
   [0.01, 20],
   [0.05, 15],
@@ -153,7 +153,7 @@ export const scoringGuide = {
     "failed beyond"
 } as const
 
-// What would raise a score, component by component, from the same figures and steps as the score.
+// Advice on raising a score, component by component, from the same figures and steps as the score.
 
 /** One or two sentences each; undefined if there is nothing to gain. */
 export type TrustAdvice = Readonly<Record<keyof TrustScore["components"] | "badge", string | undefined>>
@@ -238,7 +238,7 @@ const badgeAdvice = (evidence: TrustEvidence): string | undefined => {
 
 /** One call that you observed, of any system. */
 export interface ObservedCall {
-  /** Who called: any name, the same for all calls of one consumer. */
+  /** The caller: any name, the same for all calls of one consumer. */
   readonly consumer: string
   readonly outcome: ReceiptStatus
   readonly latencyMs: number
@@ -247,7 +247,7 @@ export interface ObservedCall {
    * same cost, such as $1.
    */
   readonly cost: Microcents
-  /** Of a call that failed because the provider rejected its input. */
+  /** True for a call that failed because the provider rejected its input. */
   readonly inputRejected?: boolean
   /** A decided dispute of the consumer about this call. An upheld one refunds its cost. */
   readonly dispute?: "upheld" | "denied"
@@ -257,8 +257,8 @@ export interface ObservedCall {
 export interface Traffic {
   readonly level: VerificationLevel
   /**
-   * Of one provider, usually of the last 30 days. Leave out calls that their caller canceled, and calls of the provider
-   * itself.
+   * Calls of one provider, usually of the last 30 days. Leave out calls that their caller canceled, and calls of the
+   * provider itself.
    */
   readonly calls: ReadonlyArray<ObservedCall>
 }
@@ -266,7 +266,7 @@ export interface Traffic {
 /** A score and its explanation. `scoringGuide` (TrustScore.ts) has the formula in words. */
 export interface Scored {
   readonly trust: TrustScore
-  /** What counted, after the rules about consumers, refunds and rejected input. */
+  /** The evidence that counted, after the rules about consumers, refunds and rejected input. */
   readonly evidence: TrustEvidence
   readonly advice: TrustAdvice
 }

@@ -94,13 +94,13 @@ export const makeMailLimit = Effect.gen(function* () {
   })
 })
 
-// What every kind of verification does: it limits attempts, accepts a token once, and answers with the provider's level.
+// Every kind of verification limits attempts, accepts a token once, and answers with the provider's level.
 
 export const CHECKS_PER_HOUR_MAX = 10
 export const MAILS_PER_HOUR_MAX = 3
 export const TOKEN_BYTES = 32
 
-/** Whether the proof was found and, if not, what to publish where. */
+/** Says whether the proof was found and, if not, what to publish where. */
 export interface VerificationAnswer {
   readonly verified: boolean
   readonly standing: Verified
@@ -138,7 +138,7 @@ export const makeVerificationSteps = Effect.gen(function* () {
     return { verified, standing: yield* store.verified(providerId), challenge, message }
   })
 
-  /** Once: a second request with the same token finds it used. */
+  /** Works once: a second request with the same token finds it used. */
   const accept = Effect.fnUntraced(function* (proof: Proof, hash: string, keepsToken: boolean) {
     const now = yield* DateTime.now
     const current = Option.getOrUndefined(yield* store.lock(proof.providerId, proof.level))
