@@ -10,8 +10,8 @@ import type { Microcents } from "../shared/Microcents.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import { suffixed } from "./Handle.ts"
 
-// What a provider's server offers besides tools, and the provider can turn off: its endpoint here then does not declare the
-// feature, rejects its requests, and drops its messages. Tools stay, since they are what the market sells.
+// Features of a provider's server, besides tools, that the provider can turn off: its endpoint here then does not
+// declare the feature, rejects its requests, and drops its messages. Tools stay, since they are what the market sells.
 
 export const SERVER_FEATURES = ["resources", "prompts", "completions", "logging"] as const
 /** A feature that a provider can turn off. */
@@ -79,10 +79,10 @@ const MESSAGES: Readonly<Record<ServerFeature, ReadonlyArray<string>>> = {
   logging: ["notifications/message"]
 }
 
-/** How a provider describes its prices to people. Calls are billed by the terms of each tool, not by this. */
+/** A provider's description of its prices for people. Calls are billed by the terms of each tool, not by this. */
 export type PricingModel = "per_call" | "per_token" | "free"
 
-/** Since when a provider cannot sell, and why. Only the operator begins and ends it. */
+/** The freeze of a provider, which cannot sell meanwhile. Only the operator begins and ends it. */
 export interface ProviderFreeze {
   readonly reason: string
   readonly at: DateTime.Utc
@@ -106,7 +106,7 @@ export interface Provider {
   readonly createdAt: DateTime.Utc
 }
 
-/** What a provider may change of its account itself; undefined: as it is. */
+/** A provider's change of its own account; undefined fields stay as they are. */
 export interface ProviderChange {
   readonly name?: string | undefined
   readonly description?: string | undefined

@@ -15,7 +15,7 @@ import { isWellFormed, KeyStore, type KeyWithOwner } from "./Keys.ts"
 export const OperatorSessionId = Uuid.pipe(Schema.brand("OperatorSessionId"))
 export type OperatorSessionId = typeof OperatorSessionId.Type
 
-/** Who signed in, and until when. */
+/** The operator who signed in, and the end of the session. */
 export interface OperatorSession {
   readonly id: OperatorSessionId
   /** The name that was given at the sign-in. */
@@ -89,17 +89,17 @@ export type KeyOwner = Exclude<Principal, { readonly role: "operator" }>
 
 /** Limits in requests a minute, by the kind of account. */
 export interface RateLimits {
-  /** Of a consumer that requested no limit. */
+  /** The limit of a consumer that requested none. */
   readonly defaultRpm: number
   /** The highest limit of a consumer. */
   readonly ceilingRpm: number
-  /** Of a provider, who reads dashboards and registers tools. */
+  /** The limit of a provider, who reads dashboards and registers tools. */
   readonly providerRpm: number
 }
 
 /**
- * How many requests a minute an account may send. Default: 60 of a consumer, of which it may ask for up to 6,000, and
- * 600 of a provider.
+ * The number of requests that an account may send in a minute. Default: 60 of a consumer, of which it may ask for up to
+ * 6,000, and 600 of a provider.
  */
 export const RateLimitPolicy = Context.Reference<RateLimits>("agent-tool-billing/domain/accounts/RateLimitPolicy", {
   defaultValue: () => ({ defaultRpm: 60, ceilingRpm: 6_000, providerRpm: 600 })

@@ -62,7 +62,7 @@ export const skeletonOf = (handle: string): string =>
 
 const RESERVED_SKELETONS: ReadonlySet<string> = new Set(RESERVED.map(skeletonOf))
 
-/** Only for erased accounts. */
+/** Handles of erased accounts begin with it. */
 export const ERASED_PREFIX = "erased-"
 
 export const isReserved = (handle: string): boolean =>
@@ -75,7 +75,7 @@ export const slugOf = (name: string): string | undefined => {
   return slug.length < HANDLE_CHARS_MIN ? undefined : slug
 }
 
-/** With the last digits of the provider's id, which are random. */
+/** Appends the last digits of the provider's id, which are random. */
 export const suffixed = (slug: string, providerId: string, digits: number): string => {
   const suffix = providerId.replaceAll("-", "").slice(-digits)
   return `${shortened(slug, HANDLE_CHARS_MAX - digits - 1)}-${suffix}`
@@ -96,7 +96,7 @@ const shortened = (slug: string, chars: number): string => slug.replace(/^-+/u, 
 /** A provider takes a handle. Handles whose skeletons are equal look alike, so only one provider may have them. */
 export interface HandleClaim {
   readonly handle: string
-  /** From `Handle.skeletonOf`. */
+  /** The value of `Handle.skeletonOf`. */
   readonly skeleton: string
   readonly providerId: ProviderId
   readonly at: DateTime.Utc

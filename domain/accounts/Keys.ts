@@ -26,14 +26,14 @@ export interface ApiKey {
   readonly createdAt: DateTime.Utc
   readonly expiresAt: DateTime.Utc | undefined
   readonly revokedAt: DateTime.Utc | undefined
-  /** Of a consumer's key: cap for one usage-priced call without its own. Takes precedence over the account's. */
+  /** A consumer's cap for one usage-priced call of this key without its own. Takes precedence over the account's. */
   readonly defaultCap?: Microcents | undefined
 }
 
 export const KEYS_PER_OWNER_MAX = 20
 /** The number of revoked and expired keys is unbounded; the newest are shown. */
 export const DEAD_KEYS_SHOWN_MAX = 100
-/** At most as many as inactive ones are shown, so that they can be counted. */
+/** No more are made than inactive ones are shown, so that they can be counted. */
 export const KEYS_MADE_PER_DAY_MAX = DEAD_KEYS_SHOWN_MAX
 export const KEY_RANDOM_BYTES = 32
 
@@ -58,7 +58,7 @@ export const isWellFormed = (key: string, sha256Hex: Sha256Hex): boolean => {
   return parts !== null && sha256Hex(parts[1]! + parts[2]!).startsWith(parts[3]!)
 }
 
-/** Whether the key is accepted at `now`: neither revoked nor expired. A rotated key is revoked at a future time. */
+/** Tells whether the key is accepted now: neither revoked nor expired. A rotated key is revoked at a future time. */
 export const isActive = (key: ApiKey, nowMs: number): boolean =>
   (key.revokedAt === undefined || key.revokedAt.epochMilliseconds > nowMs) &&
   (key.expiresAt === undefined || key.expiresAt.epochMilliseconds > nowMs)
@@ -113,7 +113,7 @@ export interface MintedKey {
   readonly secret: string
 }
 
-/** What the owner of a new key decides. The key itself is random. */
+/** The owner's decisions on a new key. The key itself is random. */
 export interface KeyRequest {
   readonly label: string
   readonly expiresAt: DateTime.Utc | undefined

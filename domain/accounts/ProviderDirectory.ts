@@ -26,7 +26,7 @@ export class ProviderNotFound extends Schema.TaggedError<ProviderNotFound>()("Pr
 export class ProviderDirectory extends Context.Service<
   ProviderDirectory,
   {
-    /** By its id, or by a handle that resolves. The cache is read at the call, not when the effect runs. */
+    /** Finds it by id, or by a handle that resolves. The cache is read at the call, not when the effect runs. */
     find(name: string): Effect.Effect<Provider, ProviderNotFound | StoreUnavailable>
   }
 >()("agent-tool-billing/domain/accounts/ProviderDirectory") {

@@ -5,7 +5,7 @@ import { Context, type DateTime, type Effect } from "effect"
 import type { ConsumerId, KeyId, ToolId } from "../shared/Ids.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 
-/** Whose toolbox it is: one key's, or without a key the account's. */
+/** The owner of a toolbox: one key, or without a key the account. */
 export interface ToolboxScope {
   readonly consumerId: ConsumerId
   readonly keyId: KeyId | undefined
@@ -17,7 +17,7 @@ export const scopeId = ({ consumerId, keyId }: ToolboxScope): string => keyId ??
 export class ToolboxStore extends Context.Service<
   ToolboxStore,
   {
-    /** In order. Empty: there is no such toolbox. */
+    /** Returns the tools in order. Empty: there is no such toolbox. */
     tools(scope: ToolboxScope): Effect.Effect<ReadonlyArray<ToolId>, StoreUnavailable>
     /** Replaces the toolbox; an empty list removes it. */
     put(scope: ToolboxScope, tools: ReadonlyArray<ToolId>, at: DateTime.Utc): Effect.Effect<void, StoreUnavailable>

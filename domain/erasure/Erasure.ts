@@ -39,7 +39,7 @@ import { TaskStore } from "../tasks/CallTask.ts"
 import { VerificationStore } from "../trust/Challenge.ts"
 import { DisputeStore } from "../trust/DisputeStore.ts"
 
-// Why an account cannot be erased yet.
+// Reasons why an account cannot be erased yet.
 
 /** Neither a consumer nor a provider has this id. Nothing was changed. */
 export class AccountNotFound extends Schema.TaggedError<AccountNotFound>()("AccountNotFound", {

@@ -15,9 +15,9 @@ export class AccountSearch extends Context.Service<
   {
     consumers(search: string | undefined, page: PageRequest): Effect.Effect<Page<Consumer>, StoreUnavailable>
     providers(search: string | undefined, page: PageRequest): Effect.Effect<Page<Provider>, StoreUnavailable>
-    /** In any order, without unknown ones. */
+    /** Returns known ones in any order. */
     consumersOf(ids: ReadonlyArray<ConsumerId>): Effect.Effect<ReadonlyArray<Consumer>, StoreUnavailable>
-    /** In any order, without unknown ones. */
+    /** Returns known ones in any order. */
     providersOf(ids: ReadonlyArray<ProviderId>): Effect.Effect<ReadonlyArray<Provider>, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/operator/AccountSearch") {}

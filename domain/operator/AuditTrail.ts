@@ -68,7 +68,7 @@ export class AuditTrailStore extends Context.Service<
 export const AUDIT_DETAILS_CHARS_MAX = 2_000
 export const AUDIT_REASON_CHARS_MAX = 1_000
 
-/** What an entry says besides its id and time. */
+/** An entry without its id and time. */
 export type AuditedWork = Omit<AuditEntry, "id" | "at">
 
 export class AuditTrail extends Context.Service<
@@ -76,7 +76,7 @@ export class AuditTrail extends Context.Service<
   {
     /** The work and its entry are committed together. */
     audited<A, E>(work: Effect.Effect<A, E>, entry: AuditedWork): Effect.Effect<A, E | StoreUnavailable>
-    /** For work that was committed before. */
+    /** Records work that was committed before. */
     record(entry: AuditedWork): Effect.Effect<void, StoreUnavailable>
     list(filter: AuditFilter, page: PageRequest): Effect.Effect<Page<AuditEntry>, StoreUnavailable>
   }

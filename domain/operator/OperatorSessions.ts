@@ -58,7 +58,7 @@ export class OperatorSessions extends Context.Service<
     signIn(key: string, name: string): Effect.Effect<SignedIn, OperatorDisabled | WrongOperatorKey | StoreUnavailable>
     authenticate(token: string): Effect.Effect<Principal, SessionEnded | StoreUnavailable>
     end(id: OperatorSessionId): Effect.Effect<boolean, StoreUnavailable>
-    /** Of everyone who signed in, on all nodes; returns how many there were. The key still signs in. */
+    /** Ends the sessions of everyone, on all nodes; returns how many there were. The key still signs in. */
     readonly endAll: Effect.Effect<number, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/operator/OperatorSessions") {

@@ -49,7 +49,7 @@ export interface Reassigned {
 export class Handles extends Context.Service<
   Handles,
   {
-    /** For a provider that is being registered, in the caller's unit of work. */
+    /** Assigns one to a provider that is being registered, in the caller's unit of work. */
     assign(
       providerId: ProviderId,
       requested: string | undefined,
@@ -60,7 +60,7 @@ export class Handles extends Context.Service<
      * calls that use it still work.
      */
     reassign(order: HandleOrder): Effect.Effect<Reassigned, HandleRejection | ProviderUnknown | StoreUnavailable>
-    /** Of providers that had their handle before the imitated one was verified. */
+    /** Finds providers that had their handle before the imitated one was verified. */
     readonly imitations: Effect.Effect<ReadonlyArray<Imitation>, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/providers/Handles") {
@@ -128,5 +128,5 @@ export class Handles extends Context.Service<
   )
 }
 
-/** Why a provider does not get the handle that it requested. */
+/** The reason why a provider does not get the handle that it requested. */
 export type HandleRejection = HandleTaken | HandleRejected

@@ -1,5 +1,5 @@
 /**
- * What a provider changes of its account itself: name, description, endpoint, and its email address, which counts once the new
+ * A provider changes its account itself: name, description, endpoint, and its email address, which counts once the new
  * mailbox is proven. A verification stays only while it is of the endpoint and the mailbox that the provider has.
  */
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
@@ -63,7 +63,7 @@ export class ProviderProfile extends Context.Service<
     find(providerId: ProviderId): Effect.Effect<Profile, ProviderNotFound | StoreUnavailable>
     /** Counts a change of the endpoint, before the new one is asked what it is. */
     countEndpointChange(providerId: ProviderId): Effect.Effect<void, TooManyAttempts | StoreUnavailable>
-    /** On every node within a second. Calls in flight end at the endpoint where they began. */
+    /** Takes effect on every node within a second. Calls in flight end at the endpoint where they began. */
     change(
       providerId: ProviderId,
       change: Omit<ProviderChange, "email">
@@ -101,7 +101,7 @@ export class ProviderProfile extends Context.Service<
 
       const providerOf = Effect.fnUntraced(function* (providerId: ProviderId) {
         const found = yield* accounts.findProvider(providerId)
-        // Also if it was erased while this request waited for its row.
+        // It may have been erased while this request waited for its row.
         if (Option.isNone(found) || Option.isSome(yield* accounts.erasureOf(providerId))) {
           return yield* new ProviderNotFound({ named: providerId })
         }
@@ -174,7 +174,7 @@ export class ProviderProfile extends Context.Service<
         return yield* find(providerId)
       })
 
-      /** Once: a second request with the same token finds it used. Returns the account as it was, and as it is. */
+      /** Works once: a second request with the same token finds it used. Returns the account before and after. */
       const replaceEmail = Effect.fnUntraced(function* (providerId: ProviderId, tokenHash: string) {
         const now = yield* DateTime.now
         const pending = Option.getOrUndefined(yield* proofs.lock(providerId, "new_email"))

@@ -15,7 +15,7 @@ import type { Microcents } from "../shared/Microcents.ts"
 import { type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
 import { type HandleRejection, Handles } from "./Handles.ts"
 
-/** What a new provider says of itself, with the tools that it lists at once. */
+/** A new provider's description of itself, with the tools that it lists at once. */
 export interface ProviderApplication {
   /** Default: a new one. */
   readonly id?: ProviderId | undefined
@@ -36,7 +36,7 @@ export interface ConsumerApplication {
   readonly email: string
   readonly useCase: string
   readonly rateLimitRpm: number | undefined
-  /** Of the account, for usage-priced calls without a cap of their own. */
+  /** The account's cap for usage-priced calls without their own. */
   readonly defaultCap?: Microcents | undefined
 }
 
