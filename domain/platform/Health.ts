@@ -9,9 +9,9 @@ import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import { CorrectedClock } from "../shared/Time.ts"
 import { ReadReplica } from "./ReadReplica.ts"
 
-/** Whether rate limits are shared by all nodes, if there is a store for that. Default: nothing is wrong. */
+/** Says whether rate limits are shared by all nodes, if there is a store for that. Default: nothing is wrong. */
 export const RateLimitState = Context.Reference<{
-  /** Why each node counts alone for now; undefined if nothing is wrong. */
+  /** The reason why each node counts alone for now; undefined if nothing is wrong. */
   readonly problem: () => string | undefined
 }>("agent-tool-billing/domain/platform/RateLimitState", { defaultValue: () => ({ problem: () => undefined }) })
 
@@ -25,16 +25,16 @@ export class PartDown extends Schema.TaggedError<PartDown>()("PartDown", { probl
 /** A health check of one part of the service. */
 export interface Probe {
   readonly name: string
-  /** Without it the service is down. */
+  /** The service is down without a critical part. */
   readonly critical: boolean
   readonly limitMs: number
   /** A slower response means degraded. */
   readonly slowMs: number
-  /** What is wrong although it works; undefined if nothing is. A failure states why it does not work. */
+  /** Returns what is wrong although it works; undefined if nothing is. A failure states why it does not work. */
   readonly ask: Effect.Effect<string | Note | undefined, PartDown | StoreUnavailable>
 }
 
-/** What operators should know although nothing is wrong. */
+/** A fact that operators should know although nothing is wrong. */
 export interface Note {
   readonly note: string
 }
@@ -45,8 +45,8 @@ export const DISK_FREE_BYTES_MIN = 128 * 1024 * 1024
 const REJECTION_MS = 30_000
 
 /**
- * Whether there is disk space: what is free where this node's database is, and whether a database rejected a write
- * because its disk was full. Default: the disk is not watched.
+ * Watches disk space: the free space where this node's database is, and whether a database rejected a write because its
+ * disk was full. Default: the disk is not watched.
  */
 export interface DiskWatch {
   /** Undefined if the database's disk is not visible here. */
@@ -104,7 +104,7 @@ export interface JobFailure {
   readonly problem: string
 }
 
-/** When a background job last completed, and whether the next run is overdue. */
+/** The last time that a background job completed, and whether the next run is overdue. */
 export interface Heartbeat {
   readonly job: string
   /** The last success; before the first one, the start of the node. */
@@ -114,7 +114,7 @@ export interface Heartbeat {
   readonly durationMs: number | undefined
   /** The last failure since the start of the node. */
   readonly failure: JobFailure | undefined
-  /** From then on it counts as late. */
+  /** The job counts as late from then on. */
   readonly lateFromMs: number
   readonly late: boolean
 }
@@ -124,11 +124,11 @@ const ROUNDS_MISSED_MAX = 3
 const GRACE_MS = 60_000
 const PROBLEM_CHARS_MAX = 300
 
-/** When each background job of this node last succeeded and failed. A job without success for too long is late. */
+/** The last success and failure of each background job of this node. A job without success for too long is late. */
 export class Heartbeats extends Context.Service<
   Heartbeats,
   {
-    /** Of a job that runs every `interval`. Called at its start, too, then without a duration. */
+    /** Notes a run of a job that runs every `interval`. Called at its start, too, then without a duration. */
     beat(job: string, interval: Duration.Duration, durationMs?: number): Effect.Effect<void>
     failed(job: string, problem: string): Effect.Effect<void>
     readonly read: Effect.Effect<ReadonlyArray<Heartbeat>>
@@ -163,7 +163,7 @@ export interface SchemaState {
   readonly expected: number
 }
 
-/** What bringing the schema up to date did, and the tables that exist now. */
+/** The changes that brought the schema up to date, and the tables that exist now. */
 export interface SchemaUpdate {
   /** The migrations applied now, by name. */
   readonly applied: ReadonlyArray<string>
@@ -181,7 +181,7 @@ export class SchemaKeeper extends Context.Service<
   }
 >()("agent-tool-billing/domain/platform/SchemaKeeper") {}
 
-/** How many connections of the service are in one state, such as `idle in transaction`. */
+/** The number of the service's connections in one state, such as `idle in transaction`. */
 export interface StoreConnections {
   readonly state: string
   readonly count: number
@@ -191,7 +191,7 @@ export interface StoreConnections {
 export interface StoreBacklog {
   /** Calls that are held and not settled. */
   readonly openCalls: number
-  /** Of these, calls that the sweeper should have ended. */
+  /** The open calls that the sweeper should have ended. */
   readonly overdueCalls: number
   readonly heldMicrocents: bigint
   /** Receipts that are not in the log yet, counted up to `BACKLOG_COUNTED_MAX`. */
@@ -243,7 +243,7 @@ export class Health extends Context.Service<
   {
     /** Its own probes and the given ones. */
     check(others?: ReadonlyArray<Probe>): Effect.Effect<HealthReport>
-    /** Only parts that the service cannot work without. */
+    /** Asks only parts that the service cannot work without. */
     readonly isReady: Effect.Effect<boolean>
     readonly startedAt: DateTime.Utc
   }

@@ -7,7 +7,7 @@ import { giveUpAfter } from "../shared/Deadlines.ts"
 import { dieUnlessUnavailable, type StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import { type Condition, Health, type Probe } from "./Health.ts"
 
-/** How often a check had each result on one day, on all nodes together. */
+/** The number of times that a check had each result on one day, on all nodes together. */
 export interface HealthSamples {
   /** A day of UTC. */
   readonly date: string
@@ -23,7 +23,7 @@ export class HealthHistoryStore extends Context.Service<
   {
     /** Adds to the stored totals. */
     add(samples: ReadonlyArray<HealthSamples>): Effect.Effect<void, StoreUnavailable>
-    /** From that day on, by day and check. */
+    /** Returns the samples from that day on, by day and check. */
     since(date: string): Effect.Effect<ReadonlyArray<HealthSamples>, StoreUnavailable>
     /** Removes the oldest rows before that day; returns how many. */
     prune(before: string, limit: number): Effect.Effect<number, StoreUnavailable>
@@ -49,7 +49,7 @@ export interface DayOfCheck {
   readonly down: number
 }
 
-/** How a health check went on each day of the last weeks. */
+/** The results of a health check on each day of the last weeks. */
 export interface CheckHistory {
   readonly name: string
   /** Every day of the period, oldest first; a day without a record has no samples. */
@@ -145,7 +145,7 @@ export const historyOf = (
 
 export const samplesOf = ({ degraded, down, ok }: Omit<DayOfCheck, "date">): number => ok + degraded + down
 
-/** From 0 to 1; undefined without samples. */
+/** Returns a share from 0 to 1; undefined without samples. */
 export const operationalShare = (days: ReadonlyArray<Omit<DayOfCheck, "date">>): number | undefined => {
   const good = days.reduce((total, { ok }) => total + ok, 0)
   const all = days.reduce((total, day) => total + samplesOf(day), 0)

@@ -9,7 +9,7 @@ import { SubmissionStore, WaitlistStore } from "./Submissions.ts"
 export interface MarketCounts {
   readonly providers: number
   readonly consumers: number
-  /** In all: that can be bought, so without withdrawn ones and those of frozen providers. */
+  /** The tools that can be bought, so without withdrawn ones and those of frozen providers. */
   readonly tools: number
   readonly invocations: number
 }
@@ -18,7 +18,7 @@ export interface MarketCounts {
 export class PlatformFigures extends Context.Service<
   PlatformFigures,
   {
-    /** Since a full hour; everything if none is given. */
+    /** Counts since a full hour; everything if none is given. */
     count(sinceHour?: DateTime.Utc): Effect.Effect<MarketCounts, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/platform/PlatformFigures") {}

@@ -6,8 +6,8 @@ import { Context } from "effect"
 export type ReadServer = "replica" | "primary"
 
 /**
- * Whether a read replica may answer instead of the primary. It may be behind by at most a limit, and nothing is read
- * from it on which money, keys or access depend. Default: there is none.
+ * Says whether a read replica may answer instead of the primary. It may be behind by at most a limit, and nothing is
+ * read from it on which money, keys or access depend. Default: there is none.
  */
 export interface ReadReplica {
   readonly lagMsMax: number
@@ -15,7 +15,7 @@ export interface ReadReplica {
   found(replica: { readonly name: string; readonly asOfMs: number } | undefined): void
   /** The replica in use; undefined if there is none. */
   name(): string | undefined
-  /** How far the replica is behind at most. The lag grows while the replica reports nothing. */
+  /** Returns how far the replica is behind at most. The lag grows while the replica reports nothing. */
   lagMs(): number
   isFresh(): boolean
   /** Counts a read that the replica may answer, by the server that did. */

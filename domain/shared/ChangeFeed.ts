@@ -5,7 +5,7 @@
 import { Context, Effect, Schema, Stream } from "effect"
 import type { StoreUnavailable } from "./StoreUnavailable.ts"
 
-/** What changed, so that caches of other nodes forget it. */
+/** A change of which caches of other nodes forget their copy. */
 export const Change = Schema.Struct({
   /**
    * `everything`: changes may have been missed, so all cached data must be dropped. `mcp_stream`: another node needs the
@@ -24,8 +24,8 @@ export const Change = Schema.Struct({
     "everything"
   ]),
   /**
-   * What changed: a key hash, an owner's id, a tool's id, the account or key of a toolbox, a session's id. Fits a PostgreSQL
-   * notification.
+   * The name of what changed: a key hash, an owner's id, a tool's id, the account or key of a toolbox, a session's id.
+   * Fits a PostgreSQL notification.
    */
   id: Schema.String.check(Schema.isMaxLength(200))
 })
@@ -35,14 +35,14 @@ export class ChangeFeed extends Context.Service<
   ChangeFeed,
   {
     publish(change: Change): Effect.Effect<void, StoreUnavailable>
-    /** In this order. */
+    /** Publishes them in this order. */
     publishAll(changes: ReadonlyArray<Change>): Effect.Effect<void, StoreUnavailable>
     /** Every change from now on, those of this node included. */
     readonly changes: Stream.Stream<Change>
   }
 >()("agent-tool-billing/domain/shared/ChangeFeed") {}
 
-/** Whether tools, prices or accounts may have changed. */
+/** Tells whether tools, prices or accounts may have changed. */
 export const concernsCatalog = ({ topic }: Change): boolean =>
   topic === "catalog" || topic === "account" || topic === "everything"
 

@@ -1,5 +1,5 @@
 /**
- * What needs cryptography: hashes, randomness, encryption of stored data, comparison of secrets.
+ * Ports of cryptography: hashes, randomness, encryption of stored data, comparison of secrets.
  */
 import { Context, type Effect, type Option } from "effect"
 
@@ -7,7 +7,7 @@ import { Context, type Effect, type Option } from "effect"
 export class Digest extends Context.Service<
   Digest,
   {
-    /** Of the UTF-8 bytes, in lowercase hex. Synchronous, because it is on the hot path. */
+    /** Hashes the UTF-8 bytes, in lowercase hex. Synchronous, because it is on the hot path. */
     sha256Hex(text: string): string
     sha256(bytes: Uint8Array): Uint8Array
   }
@@ -30,7 +30,7 @@ export class Sealer extends Context.Service<
   {
     /** Authenticated encryption; `context` must be the same for decryption. */
     seal(text: string, context: string): string
-    /** None if the secret is no longer known, the context differs, or the data was changed. */
+    /** Returns none if the secret is no longer known, the context differs, or the data was changed. */
     open(sealed: string, context: string): Option.Option<string>
   }
 >()("agent-tool-billing/domain/shared/Sealer") {}

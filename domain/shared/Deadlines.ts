@@ -18,7 +18,7 @@ export class RingItem {
     return this.after === this
   }
 
-  /** Behind all that were added to this one before. */
+  /** Adds it behind all that were added to this one before. */
   add(item: RingItem): void {
     item.before = this.before
     item.after = this

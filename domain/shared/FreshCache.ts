@@ -20,7 +20,7 @@ export interface SingleFlight<A> {
   forgetAll(): void
 }
 
-/** How long closing the scope waits for interrupted loads. */
+/** The time that closing the scope waits for interrupted loads. */
 const ENDING_MAX = "5 seconds"
 /** A load that started longer ago is not joined: it may be stuck. */
 const JOINABLE_MS = 5_000
@@ -48,7 +48,7 @@ const singleFlight = <A>(clock: Clock.Clock, fibers: Set<Fiber.Fiber<A, unknown>
     if (running.get(key) === load) running.delete(key)
   }
 
-  /** In its own fiber: the caller that started it may leave while others wait. */
+  /** Loads in a fiber of its own: the caller that started it may leave while others wait. */
   const start = <E>(
     key: string,
     effect: Effect.Effect<A, E>,

@@ -16,7 +16,7 @@ export interface IdempotencyClaim {
   readonly at: DateTime.Utc
 }
 
-/** Whether the caller runs the request, or gets the response that is stored for its key. */
+/** The caller runs the request, or gets the response that is stored for its key. */
 export type ClaimResult =
   | { readonly _tag: "Claimed" }
   | { readonly _tag: "Known"; readonly requestHash: string; readonly sealedAnswer: string }
@@ -35,11 +35,11 @@ export class IdempotencyStore extends Context.Service<
   IdempotencyStore,
   {
     /**
-     * In a unit of work: claims the key, or returns its record. While another unit of work holds the key, waits for its
+     * Claims the key in a unit of work, or returns its record. While another unit of work holds the key, waits for its
      * end, bounded. If the unit of work fails, the key is free again.
      */
     claim(claim: IdempotencyClaim): Effect.Effect<ClaimResult, IdempotencyInFlight | StoreUnavailable>
-    /** In the same unit of work, once the response is known. */
+    /** Stores the response in the same unit of work, once it is known. */
     complete(scope: string, keyHash: string, sealedAnswer: string): Effect.Effect<void, StoreUnavailable>
     /** Removes at most `limit` keys claimed before; returns how many. */
     prune(before: DateTime.Utc, limit: number): Effect.Effect<number, StoreUnavailable>

@@ -3,7 +3,7 @@
  */
 import { Schema } from "effect"
 
-/** In lower case, with its hyphens. */
+/** A UUID in lower case, with its hyphens. */
 export const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/u
 /** The form of every id that is a UUID. */
 export const Uuid = Schema.String.check(Schema.isPattern(uuid, { message: "must be a UUID in lower case" }))

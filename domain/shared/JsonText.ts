@@ -10,7 +10,7 @@ export const isObject: (value: unknown) => value is Readonly<Record<string, unkn
 /** The last `result` of the message; in a batch, of its nth object. Expects text that JSON.parse accepted. */
 export const rawResult = (text: string, nthObject: number): string | undefined => rawMember(text, nthObject, "result")
 
-/** As `rawResult`, of any member. */
+/** Returns any member, as `rawResult` does. */
 export const rawMember = (text: string, nthObject: number, name: string): string | undefined => {
   const start = messageAt(text, nthObject)
   return start === undefined ? undefined : memberOf(text, start, name)
@@ -50,7 +50,7 @@ export const replacedAt = (text: string, path: ReadonlyArray<string>, value: str
 export const mayHaveMember = (text: string, name: string): boolean =>
   text.includes(`${name}"`) || ESCAPED_NAME.test(text)
 
-/** How JSON can write the letters of a name differently: a slash, and any character by its code. */
+/** JSON can write a name differently: a slash, and any character by its code. */
 const ESCAPED_NAME = /\\[u/]/u
 
 export interface JsonMember {
@@ -223,5 +223,5 @@ export const sameJson = (a: unknown, b: unknown): boolean => {
 
 type Members = Readonly<Record<string, unknown>>
 
-/** Not inherited: a member may be named `constructor`. */
+/** Ignores inherited members: one may be named `constructor`. */
 const ownMember = (object: Members, name: string): unknown => (Object.hasOwn(object, name) ? object[name] : undefined)

@@ -19,14 +19,14 @@ export type Microcents = typeof Microcents.Type
 /** No money: the start of a sum. */
 export const zero: Microcents = Microcents.make(0n)
 
-/** Undefined if all are. */
+/** Returns undefined if all are. */
 export const lowestOf = (...amounts: ReadonlyArray<Microcents | undefined>): Microcents | undefined =>
   amounts.reduce(
     (low, amount) => (low === undefined || (amount !== undefined && amount < low) ? amount : low),
     undefined
   )
 
-/** On the wire, a JSON integer; `"500"`, 150.5, -1 and 2^53 are rejected. */
+/** The wire has a JSON integer; `"500"`, 150.5, -1 and 2^53 are rejected. */
 export const MicrocentsFromInt = Schema.Int.check(
   Schema.isGreaterThanOrEqualTo(0),
   Schema.isLessThanOrEqualTo(Number.MAX_SAFE_INTEGER)

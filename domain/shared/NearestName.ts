@@ -6,12 +6,12 @@
 /** Longer names get no suggestion. */
 const CHARS_MAX = 128
 export const GUESSES_MAX = 3
-/** Of the words that both begin with; shorter ones are too common to be useful. */
+/** The common words at the start have at least this length; shorter ones are too common to be useful. */
 const PART_CHARS_MIN = 3
 
 /**
- * By edit distance, ignoring case and separators (`dryRun` matches `dry_run`). If none is close enough, a name that
- * begins with the same words: `max_price` matches `max_price_microcents`, `expires_in_days` matches `expires_at`.
+ * Compares by edit distance, ignoring case and separators (`dryRun` matches `dry_run`). If none is close enough, finds
+ * a name that begins with the same words: `max_price` matches `max_price_microcents`.
  */
 export const nearestName = (name: string, candidates: Iterable<string>): string | undefined =>
   nearestNames(name, candidates, 1)[0]

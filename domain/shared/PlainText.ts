@@ -18,10 +18,10 @@ const IN_TEXT = new RegExp(String.raw`(?![\n\t\u200c\u200d])${HIDDEN}`, "u")
 /** A joiner at the start, or after a Latin, Greek or Cyrillic letter, joins nothing. Lines may end as on Windows. */
 const SHOWN = new RegExp(String.raw`(?![\n\t]|\r\n|(?<=[^\0-\u052f])[\u200c\u200d])${HIDDEN}`, "gu")
 
-/** Why this cannot be a name or a title. */
+/** Returns why this cannot be a name or a title. */
 export const lineFault = (text: string): string | undefined => fault(text, IN_LINE)
 
-/** Why this cannot be a description. A line break is one newline: see `withNewlines`. */
+/** Returns why this cannot be a description. A line break is one newline: see `withNewlines`. */
 export const textFault = (text: string): string | undefined => fault(text, IN_TEXT)
 
 const CHECKS = new Map([
@@ -33,8 +33,8 @@ export const isPlainLine = Schema.makeFilter(lineFault)
 export const isPlainText = Schema.makeFilter(textFault)
 
 /**
- * Why the definition of a tool, or a JSON Schema, cannot be shown: at any depth a `title` is a line, and a `description` a
- * text. Without recursion, which could exhaust the stack.
+ * Returns why the definition of a tool, or a JSON Schema, cannot be shown: at any depth a `title` is a line, and a
+ * `description` a text. Uses no recursion, which could exhaust the stack.
  */
 export const definitionFault = (definition: object): string | undefined => {
   const values: Array<unknown> = [definition]
@@ -57,7 +57,7 @@ export const definitionFault = (definition: object): string | undefined => {
 /** Line breaks of other systems as newlines. */
 export const withNewlines = (text: string): string => text.replace(/\r\n?/gu, "\n")
 
-/** For text that was stored before these rules: each of the characters as `[U+202E]`, so that a reader sees it. */
+/** Shows each such character of a text from before these rules as `[U+202E]`, so that a reader sees it. */
 export const escapeHidden = (text: string, escape = (char: string) => `[${codeOf(char)}]`): string =>
   text.replace(SHOWN, (char) => escape(char))
 

@@ -43,7 +43,7 @@ export const roundOfPages = Effect.fnUntraced(function* <Item, A, E, E2>(
     if (Exit.isSuccess(exit)) return void results.push(exit.value)
     const isFirstDefect = Cause.hasDies(exit.cause) && !failures.some(Cause.hasDies)
     failures.push(exit.cause)
-    // At once: the round may be interrupted before its end, or may not be able to read the next page.
+    // This is logged at once: the round may be interrupted before its end, or may not be able to read the next page.
     if (isFirstDefect) yield* Effect.logError(`${failing}, because of a defect:`, exit.cause)
   })
   const one = (item: Item) =>

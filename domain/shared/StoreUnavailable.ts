@@ -42,7 +42,7 @@ const messages = {
   book_unconfirmed: "This node has not confirmed that it may post to this ledger. The cause states what to do."
 }
 
-/** For an operation that nothing else can fail: any other failure is a defect. */
+/** Dies of anything else, in an operation that only an unavailable store can fail. */
 export const dieUnlessUnavailable = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, Unavailable<E>, R> =>
   effect.pipe(
     Effect.catch((error) =>

@@ -1,5 +1,5 @@
 /**
- * What the service measures of itself: durations in buckets, which requests and jobs are traced, and what was exported.
+ * The service's own measurements: durations in buckets, which requests and jobs are traced, and what was exported.
  */
 import { Context, Effect, References, Tracer } from "effect"
 
@@ -96,8 +96,8 @@ export const makeExportTally = (): ExportTally => {
 }
 
 /**
- * What a process that runs the service alone has exported and lost of its traces and log lines. Default: nothing is counted,
- * and requests have no access log.
+ * The traces and log lines that a process of the service alone has exported and lost. Default: nothing is counted, and
+ * requests have no access log.
  */
 export interface ProcessTelemetry {
   readonly exports: ExportTally

@@ -4,7 +4,7 @@
 import { Clock, Context, DateTime, Effect, Schema } from "effect"
 import type { StoreUnavailable } from "./StoreUnavailable.ts"
 
-/** In responses and in signed bytes: ISO 8601, UTC, milliseconds, `Z`. */
+/** Responses and signed bytes have ISO 8601 in UTC, with milliseconds and `Z`. */
 export const Timestamp = Schema.String.check(Schema.isPattern(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/u)).pipe(
   Schema.annotateEncoded({ format: "date-time" })
 )
@@ -51,9 +51,9 @@ export interface CorrectedClock {
   read: Effect.Effect<DateTime.Utc, StoreUnavailable>
   /** The machine's clock minus the database's; undefined before the first reading. */
   skewMs(): number | undefined
-  /** Why this node must not serve; undefined if nothing is wrong. */
+  /** Returns why this node must not serve; undefined if nothing is wrong. */
   fault(): string | undefined
-  /** Why background jobs must wait: a fault, or a recent jump of the database's clock. */
+  /** Returns why background jobs must wait: a fault, or a recent jump of the database's clock. */
   jobsWaitFor(): string | undefined
 }
 
@@ -70,7 +70,7 @@ export const CorrectedClock = Context.Reference<CorrectedClock | undefined>(
   { defaultValue: () => undefined }
 )
 
-/** How to read the database's time now. Without a database, it is the time of the fiber's clock. */
+/** Reads the database's time now. Without a database, it is the time of the fiber's clock. */
 export const databaseTime = Effect.map(CorrectedClock, (corrected) =>
   corrected === undefined ? DateTime.now : Effect.suspend(() => corrected.read)
 )
