@@ -4,7 +4,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** Of the lane part, beside `posted_transfers`. */
+/** The table belongs to the lane part, beside `posted_transfers`. */
 export const laneTables = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 

@@ -10,7 +10,7 @@ import disputeReference from "./0004_dispute_reference.ts"
 import { patiently, type SchemaBusy, yielding } from "./YieldingLocks.ts"
 
 /**
- * Of the baseline's SQL, which `test/house/baseline.test.ts` compares. Until the first release the baseline is edited in
+ * The digest of the baseline's SQL, which a house test compares. Until the first release the baseline is edited in
  * place: a database of an earlier one has another name of it, and is rejected. Afterwards it must not change.
  */
 export const BASELINE_DIGEST = "83a77e57bce7"
@@ -58,7 +58,7 @@ export class SchemaTooNew extends Schema.TaggedError<SchemaTooNew>()("SchemaTooN
 /** The table of applied migrations: not that of Effect's migrator by default, which a host program may use for its own. */
 const TABLE = "agent_tool_billing_migrations"
 
-/** Where builds from before 2026-11-28 recorded their migrations, and where a host program's migrator records its own. */
+/** Builds from before 2026-11-28 recorded their migrations there, and a host program's migrator records its own. */
 const SHARED_TABLE = "effect_sql_migrations"
 
 const BASELINE = names[0]!.slice("0001_".length)
@@ -71,7 +71,7 @@ interface Applied {
   readonly name: string
 }
 
-/** What a table lists, in order; nothing if it does not exist, or the role may not read it yet: then it is the owner's question. */
+/** Returns what a table lists, in order; nothing if it does not exist, or the role may not read it yet. */
 const appliedIn = Effect.fnUntraced(function* (table: string) {
   const sql = yield* SqlClient.SqlClient
   const [found] = yield* sql<{ readonly is_readable: boolean | null }>`
@@ -123,7 +123,7 @@ const migrate = Migrator.make({})({
   loader: Migrator.fromRecord(Record.map(migrations, yielding))
 })
 
-/** Of the transaction that migrates: nodes that start together wait for each other. */
+/** Locks the transaction that migrates, so that nodes that start together wait for each other. */
 const LOCK = 4_700_038
 
 /** Brings the schema up to date in one transaction, and returns what was applied. Running it again does nothing. */

@@ -1,6 +1,6 @@
 /**
- * What a process reads and does before the modules of the service are loaded: its configuration, the end of its launcher, and
- * PostgreSQL.
+ * Everything that a process reads and does before the modules of the service are loaded: its configuration, the end of
+ * its launcher, and PostgreSQL.
  */
 import { Effect, Schedule } from "effect"
 import { existsSync, readFileSync } from "node:fs"

@@ -1,5 +1,5 @@
 /**
- * Why the service could not start, in one sentence with advice.
+ * The reason why the service could not start, in one sentence with advice.
  */
 import type { BookMode } from "../domain/ledger/Book.ts"
 import { rootMessage } from "../domain/shared/StoreUnavailable.ts"

@@ -34,7 +34,7 @@ export interface Database {
   readonly connectionsMax: number
   /** A schema of its own for all tables, in a database that other programs use too. It is created. Default: the role's. */
   readonly schema?: string | undefined
-  /** How long a statement waits for a lock; 0: as long as it takes. Default: 10 seconds. */
+  /** The time that a statement waits for a lock; 0: as long as it takes. Default: 10 seconds. */
   readonly lockTimeoutMs?: number | undefined
 }
 

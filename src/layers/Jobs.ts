@@ -109,7 +109,7 @@ const within =
       Effect.catchIf(Cause.isTimeoutError, () => new TooLong({ seconds: Duration.toSeconds(limit) }))
     )
 
-/** After a long downtime there is much to remove: in batches, with pauses for calls. */
+/** Removes much after a long downtime: in batches, with pauses for calls. */
 const repeatUntilDrained = (round: Effect.Effect<number, StoreUnavailable>) =>
   Effect.repeat(within(ROUND_LIMIT)(round), {
     until: (count) => count < PRUNED_AT_ONCE_MAX,

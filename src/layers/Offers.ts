@@ -1,7 +1,7 @@
 /**
- * What only a whole service has: imports of providers' tools, toolboxes for the market door, sessions of MCP clients, tasks of
- * calls, profiles of providers, and what the operator has: sessions, the audit trail, freezes of providers and retries of payouts.
- * On top of the core, so that a program that embeds only the core does not contain them.
+ * Parts of a whole service on top of the core, so that a program that embeds only the core does not contain them:
+ * imports of providers' tools, toolboxes for the market door, sessions of MCP clients, tasks of calls, profiles of
+ * providers, and what the operator has: sessions, the audit trail, freezes of providers and retries of payouts.
  */
 import { Layer } from "effect"
 import { callResult } from "../../adapters/http/mcp/CallResults.ts"

@@ -68,7 +68,7 @@ const storesToRead = Layer.fresh(
 const replicaReads = (database: Database | HostDatabase) =>
   Layer.effectContext(
     Effect.gen(function* () {
-      // Not whatever else is around, such as the clock of the program that builds this.
+      // The reads must not get other services, such as the clock of the program that builds this.
       const primary = Context.pick(
         CatalogStore,
         MarketFigures,

@@ -1,5 +1,5 @@
 /**
- * What every process has: log output with the configured format and level, a clock, and an end when a part fails.
+ * Every process has log output with the configured format and level, a clock, and an end when a part fails.
  */
 import { Clock, Context, Deferred, Effect, Layer, Logger, References } from "effect"
 import { throttled } from "../../adapters/telemetry/LogThrottle.ts"

@@ -1,5 +1,5 @@
 /**
- * Why a user's command failed: a message that a person can act on, and an exit code that a program can.
+ * The reason why a user's command failed: a message that a person can act on, and an exit code that a program can.
  */
 import { Runtime, Schema } from "effect"
 import { NoAnswerError, type Problem, ProblemError } from "../../client/Problem.ts"

@@ -1,6 +1,6 @@
 /**
- * What commands print: the API's response for programs, or text and tables for people. Names, descriptions and results come
- * from providers, and control characters in them could move the cursor, change the title or hide text: they are escaped.
+ * Commands print the API's response for programs, text and tables for people. Names, descriptions and results come from
+ * providers, and control characters in them could move the cursor, change the title or hide text: they are escaped.
  */
 import { Console, Effect } from "effect"
 import { CliOutput } from "effect/cli"

@@ -70,7 +70,7 @@ export const login = Command.make(
       )
       // A service could return what a shell would interpret in the output of `mcp config`.
       key = yield* checkedKey(registered.api_key)
-      // At once: no request returns it again.
+      // The key is written at once: no request returns it again.
       yield* file.write({ url, key, logKeys: [] })
       const { default_cap_microcents: cap } = account
       yield* Console.error(

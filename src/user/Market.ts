@@ -149,7 +149,7 @@ const makeLoginFile = Effect.fnUntraced(function* (environment: Source) {
     if (Result.isFailure(checked)) {
       return yield* failed("invalid", `AGENT_TOOL_BILLING_URL=${base.slice(0, 200)}: ${checked.failure.message}.`)
     }
-    // Without the key, which may be a real one with a stray character.
+    // The message omits the key, which may be a real one with a stray character.
     if (key && !isPlainKey(key)) return yield* failed("invalid", "AGENT_TOOL_BILLING_KEY is not an API key.")
     // The stored key is sent to no other service than its own.
     const own = stored?.url === base ? stored : undefined
@@ -182,5 +182,5 @@ const makeLoginFile = Effect.fnUntraced(function* (environment: Source) {
   })
 })
 
-/** Enough of a key to recognize it. */
+/** Shows enough of a key to recognize it. */
 export const shownKey = (key: Redacted.Redacted): string => `${Redacted.value(key).slice(0, 12)}…`

@@ -49,7 +49,7 @@ const config = <E>(configuredUrl: Effect.Effect<string, E>) =>
         )
       }
       const url = yield* checkedUrl(given(flags.url))
-      // Without the key, which may be a real one with a stray character.
+      // The message omits the key, which may be a real one with a stray character.
       if (key !== undefined && !isPlainKey(key)) return yield* failed("invalid", "--key is not an API key.")
       const login = Option.getOrUndefined(yield* (yield* LoginFile).read)
       const baseUrl = url ?? login?.url ?? (yield* configuredUrl)
