@@ -1,5 +1,5 @@
 /**
- * Which part of a wallet was paid for and which is credit: see `domain/ledger/PaidFunds.ts`.
+ * The split of a wallet in a paid part and credit: see `domain/ledger/PaidFunds.ts`.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"

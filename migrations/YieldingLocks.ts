@@ -1,7 +1,7 @@
 /**
- * How migrations take their locks while nodes serve. One that waits for a lock keeps those that it has, and a call can wait
- * for these and hold the other: a deadlock, which stops one of the two. So a migration waits for less time than PostgreSQL
- * needs to find a deadlock (1 s). Then it gives all locks back, and starts again.
+ * Migrations take their locks while nodes serve. One that waits for a lock keeps those that it has, and a call can wait
+ * for these and hold the other: a deadlock, which stops one of the two. So a migration waits for less time than
+ * PostgreSQL needs to find a deadlock (1 s). Then it gives all locks back, and starts again.
  */
 import { Duration, Effect, Schedule, Schema } from "effect"
 import { type Migrator, SqlClient, SqlError } from "effect/sql"

@@ -1,6 +1,6 @@
 /**
- * Adds and changes tools. A fault of one does not affect the others: all are planned, then those without a fault are stored
- * in a few statements.
+ * Adds and changes tools: checks their names and schemas, and plans when a change of terms takes effect. A fault of one
+ * does not affect the others: all are planned, then those without a fault are stored in a few statements.
  */
 import { DateTime, Duration, Effect, Option, Schema } from "effect"
 import { AccountStore, type Provider } from "../accounts/Account.ts"

@@ -1,5 +1,5 @@
 /**
- * Timestamps, and monotonic time for durations.
+ * Timestamps, monotonic time for durations, and a node's clock that is corrected to the database's.
  */
 import { Clock, Context, DateTime, Effect, Schema } from "effect"
 import type { StoreUnavailable } from "./StoreUnavailable.ts"

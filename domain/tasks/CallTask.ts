@@ -58,7 +58,7 @@ export interface CallTask {
   readonly canceled: boolean
   /** The provider's ending of the task, as JSON (`TaskReply.ts`): the first one counts, and is settled. */
   readonly ended: { readonly outcome: string; readonly at: DateTime.Utc } | undefined
-  /** After the settlement. */
+  /** Undefined until the settlement. */
   readonly final: FinalTask | undefined
 }
 
@@ -91,7 +91,7 @@ export interface TaskProgress {
 
 /** A task as lists show it: without what may be large. */
 export interface ListedTask extends Pick<CallTask, "id" | "createdAt" | "progress"> {
-  /** After the settlement. */
+  /** Undefined until the settlement. */
   readonly final: { readonly status: FinalStatus; readonly endedAt: DateTime.Utc } | undefined
 }
 

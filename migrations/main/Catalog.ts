@@ -67,7 +67,7 @@ const tools = Effect.gen(function* () {
   yield* sql`CREATE INDEX tools_by_category_and_name ON tools (category, tool_name, id) ${listed}`
   yield* sql`CREATE INDEX tools_by_category_and_price ON tools (category, effective_max_cost_microcents, id) ${listed}`
   yield* sql`CREATE INDEX tools_by_category_and_age ON tools (category, id) ${listed}`
-  // Without a list of pending entries, which every search would read through.
+  // A list of pending entries would be read through by every search.
   yield* sql`CREATE INDEX tools_by_search ON tools USING gin (search) WITH (fastupdate = off) ${listed}`
   yield* sql`CREATE INDEX tools_by_upcoming_price ON tools (upcoming_from, id) WHERE upcoming_from IS NOT NULL`
   // A call of a withdrawn tool by its name gets 410 instead of 404.
@@ -96,8 +96,8 @@ const toolPrices = Effect.gen(function* () {
 const totals = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // How many tools are listed and how often the catalog has changed, added up over 32 rows. A writer picks its row by its
-  // backend, so that few writers wait for each other. A number of tools stays right while the number of changes is the same.
+  // Counts of listed tools and of changes of the catalog, added up over 32 rows. A writer picks its row by its backend,
+  // so that few writers wait for each other. A number of tools stays right while the number of changes is the same.
   yield* sql`CREATE TABLE catalog_tallies (
     slot int2 PRIMARY KEY,
     tools int8 NOT NULL,

@@ -13,7 +13,7 @@ export const payments = Effect.gen(function* () {
 const loads = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // Which processor's money the ledger holds: one mode and one account for good.
+  // The ledger holds one processor's money: one mode and one account for good.
   yield* sql`CREATE TABLE book (
     only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
     mode text NOT NULL CHECK (mode IN ('dry_run', 'test', 'live')),

@@ -18,7 +18,7 @@ export const platform = Effect.gen(function* () {
   )`
   yield* sql`CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at)`
 
-  // Which consumer a provider's idempotency key bills. A key without bindings may be bound again, and is pruned.
+  // A provider's idempotency key bills one consumer. A key without bindings may be bound again, and is pruned.
   yield* sql`CREATE TABLE meter_keys (
     provider_id uuid NOT NULL,
     key_hash bytea NOT NULL,
@@ -45,7 +45,7 @@ export const platform = Effect.gen(function* () {
   )`
   yield* sql`CREATE INDEX submissions_of_kind ON submissions (kind, submitted_at, id)`
 
-  // How each check ended, by day. Every node adds its own samples.
+  // The results of each check, by day. Every node adds its own samples.
   yield* sql`CREATE TABLE health_history (
     day date NOT NULL,
     check_name text COLLATE "C" NOT NULL CHECK (char_length(check_name) BETWEEN 1 AND 100),

@@ -29,7 +29,7 @@ export const toolImports = Effect.gen(function* () {
   )`
   yield* sql`CREATE INDEX tool_syncs_due ON tool_syncs (next_at, provider_id) WHERE enabled`
 
-  // As imported last. The merge compares it with the tool, to tell what the provider has changed by hand.
+  // Tools as imported last. The merge compares them with the market's, to tell what the provider has changed by hand.
   yield* sql`CREATE TABLE server_tools (
     provider_id uuid NOT NULL REFERENCES providers (id),
     tool_name text COLLATE "C" NOT NULL CHECK (char_length(tool_name) BETWEEN 1 AND 128),

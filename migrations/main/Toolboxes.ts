@@ -7,7 +7,7 @@ import { SqlClient } from "effect/sql"
 export const toolboxes = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // Of an account, under the account's id, or of one of its keys, under the key's id.
+  // A toolbox belongs to an account, under the account's id, or to one of its keys, under the key's id.
   yield* sql`CREATE TABLE toolboxes (
     id uuid PRIMARY KEY,
     consumer_id uuid NOT NULL REFERENCES consumers (id),

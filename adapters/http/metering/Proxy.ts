@@ -1,5 +1,6 @@
 /**
- * Calls through the proxy: the hot path. The response text is written once, stored for replays and sent unchanged.
+ * Calls and quotes through the proxy: the hot path. Usual bodies are decoded without their schema. The response text is
+ * written once, stored for replays and sent unchanged.
  */
 import { Effect, Schema } from "effect"
 import { qualifiedName } from "../../../domain/accounts/Handle.ts"

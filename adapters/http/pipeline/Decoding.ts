@@ -1,6 +1,6 @@
 /**
- * Reads the body as JSON, and decodes path, query and body by the schemas of the endpoint, or says what is wrong with them. Decoders
- * are built once.
+ * Decodes path, query and body by the schemas of the endpoint, or says what is wrong with them; pages by opaque cursors;
+ * reads bodies as JSON within limits, and rejects integers that JSON would round. Decoders are built once.
  */
 import { Effect, Exit, Option, Result, Schema, SchemaAST, type SchemaIssue, SchemaParser } from "effect"
 import { Base64Url } from "effect/encoding"
@@ -417,7 +417,7 @@ const withoutRounded = (text: string): Effect.Effect<void, ValidationFailed> => 
 }
 
 /**
- * Returns the text with the first of these integers as marked strings; undefined if there are none. A reviver of
+ * Returns the text with the first rounded integers as marked strings; undefined if there are none. A reviver of
  * `JSON.parse` takes a second for a megabyte of small values.
  */
 const withMarks = (text: string): string | undefined => {

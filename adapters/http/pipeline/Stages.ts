@@ -44,9 +44,6 @@ import {
   type WebRequest
 } from "./WebRequest.ts"
 
-// Rate limits by address, by address for registrations and wrong keys, and by key; counted in memory, or in Redis for several
-// nodes. If the counter's store fails, requests pass: a failed limiter must not take the service down.
-
 export interface RateLimitSettings {
   /** 0 for no limit. */
   readonly addressRpm: number
@@ -87,6 +84,10 @@ const PROBES_MAX = 1_000_000
 /** `X-RateLimit-*`, for the limit that was checked last. */
 type LimitHeaders = Readonly<Record<string, string>>
 
+/**
+ * Limits by address, for registrations, sign-ins and wrong keys too, and by key; counted in memory, or in Redis for several
+ * nodes. If the counter's store fails, requests pass: a failed limiter must not take the service down.
+ */
 export class RateLimits extends Context.Service<
   RateLimits,
   {

@@ -1,5 +1,5 @@
 /**
- * The platform about itself: index, status, health, counts, schema and the guide for agents.
+ * The platform about itself: index, status, health with its history, counts, schema, the guide for agents, and submissions.
  */
 import { Schema, SchemaGetter } from "effect"
 import { HttpApiGroup, HttpApiSchema } from "effect/http-api"

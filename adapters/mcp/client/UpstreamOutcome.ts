@@ -1,5 +1,6 @@
 /**
- * What a reply means for a call: its status, and the message for the caller. Only a finished result is a success.
+ * The outcome of a call by its reply, with the message for the caller, and the failures of all other requests. Only a
+ * finished result is a success.
  */
 import { DateTime, Effect, Option } from "effect"
 import { isErrorPermitted, isInputPermitted } from "../../../domain/mcp/ServerRequests.ts"
@@ -140,8 +141,7 @@ const brief = (error: RpcError): string => {
   return text === "" ? `code ${error.code}` : text.length <= 200 ? text : `${text.slice(0, 199)}…`
 }
 
-// What a reply means for a call of a caller that speaks MCP: also a call that continues, and a session that is lost.
-
+/** Tells callers that speak MCP also of a call that continues, and of a session that is lost. */
 export const exchangeOutcomeOf = (
   reply: Reply,
   link: Link | undefined,

@@ -73,7 +73,7 @@ export class MemoryLedger extends Context.Service<MemoryLedger>()("agent-tool-bi
     /** Transfers of postings. */
     transfers: new Map<TransferId, ReadonlyArray<Transfer>>(),
     references: new Map<string, TransferId>(),
-    /** Per provider account: its rows of `balances`, by settlement day. */
+    /** Each provider account's rows of `balances`, by settlement day. */
     lots: new Map<string, Map<string, BalanceRow>>(),
     openCalls: new Map<ReceiptId, OpenCallRow>(),
     /** See `keyOf`. */

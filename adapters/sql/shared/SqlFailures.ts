@@ -32,7 +32,7 @@ const meaningOf = (error: SqlError.SqlError): Cause.Reason<StoreUnavailable> => 
     : Cause.makeFailReason(new StoreUnavailable({ reason, cause: error }))
 }
 
-/** Undefined: a defect. */
+/** Returns undefined for a defect. */
 export const unavailableReason = (error: SqlError.SqlError): StoreUnavailable["reason"] | undefined => {
   if (sqlStateOf(error) === DISK_FULL) return "disk_full"
   if (isConnectionLost(error)) return isOutOfResources(error) ? "busy" : "unreachable"
