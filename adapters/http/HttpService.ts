@@ -6,9 +6,9 @@ import { Effect, Layer } from "effect"
 import { accountsRoutes } from "./accounts/Accounts.ts"
 import { catalogRoutes, toolsRoutes } from "./catalog/Catalog.ts"
 import { importRoutes } from "./catalog/Import.ts"
+import { discoveryRoutes, selfDescriptionRoutes } from "./discovery/Discovery.ts"
 import { accountOverviewRoutes } from "./earnings/AccountOverview.ts"
 import { payoutsRoutes, webhookRoutes } from "./earnings/Payouts.ts"
-import { indexRoutes, selfDescriptionRoutes } from "./discovery/Discovery.ts"
 import { invoicesRoutes } from "./invoices/Invoices.ts"
 import { logRoutes } from "./log/Log.ts"
 import { makeDoorRoutes, refusalRoutes } from "./mcp/DoorRoutes.ts"
@@ -104,9 +104,9 @@ const complete = <const G extends ReadonlyArray<ReadonlyArray<Route>>>(_: G & Co
 export const routes = Effect.gen(function* () {
   const own = yield* subjects
   const others = [...own, ...selfDescriptionRoutes, ...(yield* Pages).routes]
-  const indexes = yield* indexRoutes(others)
-  complete([own, selfDescriptionRoutes, indexes])
-  return [...others, ...indexes]
+  const discovery = yield* discoveryRoutes(others)
+  complete([own, selfDescriptionRoutes, discovery])
+  return [...others, ...discovery]
 })
 
 export const layer = Layer.effect(

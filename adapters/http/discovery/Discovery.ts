@@ -338,7 +338,7 @@ const PROTOCOLS = {
 }
 
 /** `others`: every other route of the service. */
-export const indexRoutes = Effect.fnUntraced(function* (others: ReadonlyArray<Route>) {
+export const discoveryRoutes = Effect.fnUntraced(function* (others: ReadonlyArray<Route>) {
   const baseUrl = yield* BaseUrl
   const { mode } = yield* PaymentGateway
   const defaultFee = yield* DefaultFeeBasisPoints
