@@ -44,7 +44,7 @@ type Input<Op extends Shape> = RequestOptions &
 type Arguments<Op extends Shape> = Record<never, never> extends Input<Op> ? [input?: Input<Op>] : [input: Input<Op>]
 
 type Operation<Op extends Shape> = ((...given: Arguments<Op>) => Promise<Op["success"]>) & {
-  /** Narrows what the operation rejected with: `code` is one that it declares. */
+  /** Tells whether it is a `ProblemError`. Pass an error of this operation: it is narrowed to the codes declared for it. */
   isProblem(error: unknown): error is ProblemErrorOf<Op["problem"]>
 } & (Op["success"] extends { next_cursor: string | null }
     ? {

@@ -5,6 +5,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Client, createClient } from "../../client/Client.ts"
 import { ProblemError } from "../../client/Problem.ts"
+import type { ProblemErrorOf } from "../../client/index.ts"
 import type { Progress } from "../../client/Send.ts"
 import { verifyReceipt } from "../../client/VerifyReceipt.ts"
 import { type Answer, event, result, stream, text } from "../../testing/mcp/ScriptedServer.ts"
@@ -113,7 +114,8 @@ it.layer(RawHttp.layer({ PAYMENTS: "dry_run", ALLOW_UPSTREAM: "loopback" }), LIV
         const error: unknown = await call(agent, toolId).catch((reason: unknown) => reason)
         const { balance, proxy } = { ...agent.money, ...agent.calls }
         if (!proxy.isProblem(error) || error.code !== "INSUFFICIENT_FUNDS") return assert.fail(String(error))
-        assert.strictEqual(error.problem.cost_microcents, PRICE_MICROCENTS)
+        const narrowed: ProblemErrorOf<"INSUFFICIENT_FUNDS"> = error
+        assert.strictEqual(narrowed.problem.cost_microcents, PRICE_MICROCENTS)
         const other: unknown = error
         // @ts-expect-error A read of the balance costs nothing.
         assert.isTrue(balance.isProblem(other) && other.code === "INSUFFICIENT_FUNDS")
