@@ -32,7 +32,7 @@ export const layer = Layer.sync(Entropy, () => {
     }
   }
 
-  /** Shared by the ids of one millisecond. */
+  /** The ids of one millisecond share it. */
   const writtenTime = (): string => {
     if (writtenMs !== lastMs) {
       writtenMs = lastMs

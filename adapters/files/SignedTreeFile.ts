@@ -29,7 +29,7 @@ export const layer = (file: string) =>
         return yield* new LogStateUnusable({ file, problem: "it contains no signed checkpoint" })
       }
 
-      /** Written to a new file and renamed, so that a crash leaves the old note or the new one. */
+      /** Writes a new file and renames it, so that a crash leaves the old note or the new one. */
       const write = (note: string) =>
         Effect.scoped(
           Effect.gen(function* () {

@@ -138,7 +138,7 @@ export interface Erasure {
 }
 
 const ERASED_NAME = "Erased account"
-/** Reserved by RFC 2606, so it never belongs to a person; unique, so that erased accounts do not look like one. */
+/** RFC 2606 reserves it, so it never belongs to a person; unique, so that erased accounts do not look like one. */
 const erasedEmail = (id: string): string => `erased+${id}@erased.invalid`
 
 export const erasedConsumer = (consumer: Consumer): Consumer => ({

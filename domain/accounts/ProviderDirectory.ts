@@ -69,7 +69,7 @@ export class OfferedFeatures extends Context.Service<
   {
     /** Those that are turned off. */
     turnedOff(providerId: ProviderId): Effect.Effect<ReadonlyArray<ServerFeature>, StoreUnavailable>
-    /** Turns these off, and all others on. On every node within a second. */
+    /** Turns these off, and all others on, on every node within a second. */
     turnOff(providerId: ProviderId, features: ReadonlyArray<ServerFeature>): Effect.Effect<void, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/accounts/OfferedFeatures") {

@@ -180,11 +180,11 @@ export class CatalogStore extends Context.Service<
       byServer?: boolean
     ): Effect.Effect<Option.Option<DateTime.Utc>, StoreUnavailable>
     /**
-     * Including withdrawn ones. In a unit of work the provider's row is locked until its end, so no tools are added
+     * Includes withdrawn ones. In a unit of work the provider's row is locked until its end, so no tools are added
      * concurrently.
      */
     countOf(providerId: ProviderId): Effect.Effect<number, StoreUnavailable>
-    /** Listed, withdrawn or a draft. */
+    /** Finds a listed or withdrawn tool, or a draft. */
     find(id: ToolId): Effect.Effect<Option.Option<CatalogEntry>, StoreUnavailable>
     findOf(providerId: ProviderId, toolName: string): Effect.Effect<Option.Option<CatalogEntry>, StoreUnavailable>
     /** Those of the provider's tools that have one of these names. */

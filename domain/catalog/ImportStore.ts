@@ -165,7 +165,7 @@ export class ImportStore extends Context.Service<
     addRecord(providerId: ProviderId, record: ImportRecord, keptMax: number): Effect.Effect<void, StoreUnavailable>
     /** Newest first, at most `limit`. */
     records(providerId: ProviderId, limit: number): Effect.Effect<ReadonlyArray<ImportRecord>, StoreUnavailable>
-    /** Everything of a provider. */
+    /** Removes everything of a provider. */
     remove(providerId: ProviderId): Effect.Effect<void, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/catalog/ImportStore") {}

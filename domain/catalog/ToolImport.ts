@@ -41,8 +41,8 @@ export class ToolImport extends Context.Service<
     /** Asks the server: not inside a unit of work. Fails after `SERVER_READ_SECONDS_MAX`. */
     read(server: ServerAddress): Effect.Effect<ToolList, ServerUnreadable>
     /**
-     * The plan of an import by the provider. Invalid schemas are among the rejections. Not inside a unit of work: checking
-     * new schemas may take long. An import after it does not check them again.
+     * Plans an import by the provider, outside of units of work: checking new schemas may take long. Invalid schemas are
+     * among the rejections. An import after it does not check them again.
      */
     preview(
       providerId: ProviderId,

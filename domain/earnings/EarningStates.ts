@@ -126,7 +126,7 @@ export const inOrderOfRecovery = ({ available, maturing, reserved }: EarningStat
   ...available
 ]
 
-/** Rounded up; never more than what is left of the lot. */
+/** Rounds up, to never more than what is left of the lot. */
 const reserveOf = (lot: Lot, remaining: bigint, { policy, reserveLifted }: EarningTerms): bigint => {
   if (reserveLifted || policy.reservePercent === 0 || policy.reserveDays === 0) return 0n
   const kept = (lot.earned * BigInt(policy.reservePercent) + 99n) / 100n

@@ -45,7 +45,7 @@ export class PayoutStore extends Context.Service<
     insert(payout: Payout): Effect.Effect<boolean, StoreUnavailable>
     find(id: PayoutId): Effect.Effect<Option.Option<Payout>, StoreUnavailable>
     openOf(providerId: ProviderId): Effect.Effect<Option.Option<Payout>, StoreUnavailable>
-    /** Locked until the end of the unit of work. */
+    /** Locks it until the end of the unit of work. */
     lock(id: PayoutId): Effect.Effect<Option.Option<Payout>, StoreUnavailable>
     update(payout: Payout): Effect.Effect<void, StoreUnavailable>
     /** Open ones whose next attempt is due, longest waiting first. */

@@ -292,11 +292,11 @@ export class Ledger extends Context.Service<
       credit: WalletMovement
     ): Effect.Effect<Posted, DuplicateReference | InsufficientBalance | StoreUnavailable>
     adjust(adjustment: Adjustment): Effect.Effect<Posted, DuplicateReference | InsufficientBalance | StoreUnavailable>
-    /** Linked transfers: all of them or none. */
+    /** Posts linked transfers: all of them or none. */
     post(posting: Posting): Effect.Effect<Posted, DuplicateReference | InsufficientBalance | StoreUnavailable>
     wallet(consumerId: ConsumerId): Effect.Effect<WalletStatus, StoreUnavailable>
     funds(consumerId: ConsumerId): Effect.Effect<ConsumerFunds, StoreUnavailable>
-    /** Locked until the end of the unit of work. */
+    /** Locks them until the end of the unit of work. */
     lockedFunds(consumerId: ConsumerId): Effect.Effect<ConsumerFunds, StoreUnavailable>
     provider(providerId: ProviderId): Effect.Effect<ProviderBalance, StoreUnavailable>
     lots(providerId: ProviderId): Effect.Effect<ReadonlyArray<Lot>, StoreUnavailable>

@@ -99,9 +99,9 @@ export class LedgerStore extends Context.Service<
     ): Effect.Effect<Posted, InsufficientBalance | DuplicateReference | WrongBook | StoreUnavailable>
     /** The book of the ledger; none before the first posting. */
     readonly book: Effect.Effect<Option.Option<Book>, StoreUnavailable>
-    /** All zero for a consumer without money. */
+    /** Returns zeros for a consumer without money. */
     wallet(consumerId: ConsumerId): Effect.Effect<Wallet, StoreUnavailable>
-    /** Same as `funds`, locked until the end of the unit of work. */
+    /** Returns `funds`, and locks them until the end of the unit of work. */
     lockedFunds(consumerId: ConsumerId): Effect.Effect<ConsumerFunds, StoreUnavailable>
     funds(consumerId: ConsumerId): Effect.Effect<ConsumerFunds, StoreUnavailable>
     /** A provider's lots, oldest first, without empty ones. */

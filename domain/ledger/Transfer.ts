@@ -46,7 +46,7 @@ export interface Wallet {
   readonly held: bigint
 }
 
-/** Never below zero. */
+/** It is never below zero. */
 export const availableIn = (wallet: Wallet): bigint => wallet.credits - wallet.debits - wallet.held
 
 /** Totals of an account's transfers. */
@@ -193,7 +193,7 @@ export interface AccountChange {
   readonly debits: bigint
 }
 
-/** Rejected if it leaves the account or lot below zero. */
+/** Tells whether the change is rejected if it leaves the account or lot below zero. */
 export const isBounded = ({ account, credits, debits }: AccountChange): boolean =>
   debits > credits && !mayBeOverdrawn(account)
 
@@ -250,7 +250,7 @@ export const changesOf = (legs: ReadonlyArray<Leg>): ReadonlyArray<AccountChange
   return [...changes].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, change]) => change)
 }
 
-/** Same movements, leg by leg. The time does not count: a repeated request comes later. */
+/** Compares movements leg by leg. The time does not count: a repeated request comes later. */
 export const sameContent = (legs: ReadonlyArray<Leg>, known: ReadonlyArray<Transfer>): boolean =>
   legs.length === known.length &&
   legs.every((leg, i) => {

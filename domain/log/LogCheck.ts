@@ -95,7 +95,7 @@ export class LogCheck extends Context.Service<
         return new Map(tiles.map((tile) => [keyOf(tile), tile.hashes]))
       })
 
-      /** Every receipt against its leaf; every leaf has one. */
+      /** Checks every receipt against its leaf; every leaf has one. */
       const receiptFaults = Effect.fnUntraced(function* (logs: ReadonlyArray<Log>) {
         const taken = new Map(logs.map((log) => [log.number, new Uint8Array(Math.ceil(log.size / 8))]))
         const findings: Array<string> = []

@@ -100,7 +100,7 @@ export class LogStore extends Context.Service<
     begin(log: NewLog): Effect.Effect<boolean, StoreUnavailable>
     /** The open log, locked for the unit of work; none while another unit of work holds it. */
     readonly lock: Effect.Effect<Option.Option<Log>, StoreUnavailable>
-    /** Permanently, on every node: its tree differs from the signed one. */
+    /** Stops it permanently, on every node: its tree differs from the signed one. */
     stop(log: number, reason: string, signedNote: string): Effect.Effect<void, StoreUnavailable>
     /** Tells whether any receipt is queued: read without a lock, so that an idle log costs nothing. */
     readonly waiting: Effect.Effect<boolean, StoreUnavailable>

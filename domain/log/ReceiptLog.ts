@@ -88,7 +88,7 @@ export class ReceiptLog extends Context.Service<
     checkpoint(log: number | undefined): Effect.Effect<string, LogUnknown | StoreUnavailable>
     /** Finds a tile, or an entry bundle, by its path. */
     tile(log: number | undefined, path: string): Effect.Effect<Uint8Array, LogUnknown | StoreUnavailable>
-    /** Waits briefly for a receipt that was just issued. In the current tree, or in an earlier one. */
+    /** Waits briefly for a receipt that was just issued. Proves it in the current tree, or in an earlier one. */
     prove(
       id: ReceiptId,
       size: number | undefined

@@ -1,5 +1,5 @@
 /**
- * Calls from a door that speaks MCP. What they add to a call of the REST API: the provider may ask the caller for input, the
+ * Calls from a door that speaks MCP. They add to a call of the REST API: the provider may ask the caller for input, the
  * caller may be asked to add funds, and a repeated call waits for the response of the first one.
  */
 import { Clock, Context, DateTime, Effect, Layer } from "effect"

@@ -32,7 +32,7 @@ export class McpCancellations extends Context.Service<
         return key.length <= KEY_CHARS_MAX ? key : sha256Hex(key)
       }
 
-      /** A search, because calls are many and cancellations are few. Of two with one id, the later. */
+      /** Searches, because calls are many and cancellations are few. Finds the later of two with one id. */
       const find = (key: string): Running | undefined => {
         for (let each = running.before; each instanceof Running; each = each.before) {
           each.key ??= keyOf(each.sessionId, each.requestId)

@@ -182,7 +182,7 @@ export class McpSessions extends Context.Service<
     renew(session: LiveSession): Effect.Effect<LiveSession, McpSessionNotFound | ServerFailed | StoreUnavailable>
     /** The server keeps state for the session from now on. */
     markState(session: LiveSession): Effect.Effect<void, StoreUnavailable>
-    /** Here at once; at the provider's server when the last call that it may still run has ended. */
+    /** Ends it here at once, at the provider's server when the last call that it may still run has ended. */
     end(session: LiveSession): Effect.Effect<void, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/mcp/McpSessions") {

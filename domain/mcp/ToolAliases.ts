@@ -70,8 +70,8 @@ export class ToolAliases extends Context.Service<
   ToolAliases,
   {
     /**
-     * Gives an alias to tools that have none, except to those of an erased provider. Not for a unit of work: an alias is
-     * cached as soon as it is given.
+     * Gives an alias to tools that have none, except to those of an erased provider. Runs outside of units of work: an
+     * alias is cached as soon as it is given.
      */
     ofTools(entries: ReadonlyArray<CatalogEntry>): Effect.Effect<ReadonlyMap<ToolId, string>, StoreUnavailable>
     /** Undefined: no tool has this alias. */

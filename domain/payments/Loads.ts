@@ -73,7 +73,7 @@ export class LoadStore extends Context.Service<
     insert(load: Load): Effect.Effect<boolean, StoreUnavailable>
     find(id: LoadId): Effect.Effect<Option.Option<Load>, StoreUnavailable>
     findByPayment(paymentId: string): Effect.Effect<Option.Option<Load>, StoreUnavailable>
-    /** Locked until the end of the unit of work. */
+    /** Locks it until the end of the unit of work. */
     lock(id: LoadId): Effect.Effect<Option.Option<Load>, StoreUnavailable>
     update(load: Load): Effect.Effect<void, StoreUnavailable>
     /** `opening` and `open` ones whose check is due: see `isCheckDue`. Longest waiting first. */
@@ -85,7 +85,7 @@ export class LoadStore extends Context.Service<
     ): Effect.Effect<ReadonlyArray<Load>, StoreUnavailable>
     /** Paid loads of a consumer, newest first. */
     paidOf(consumerId: ConsumerId, limit: number): Effect.Effect<ReadonlyArray<PaidLoad>, StoreUnavailable>
-    /** Paid since then, with an unknown fee: longest waiting first. */
+    /** Returns loads paid since then with an unknown fee, longest waiting first. */
     withoutFee(paidSince: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<Load>, StoreUnavailable>
     /** Counts loads that are `opening` or `open`. */
     unsettledOf(consumerId: ConsumerId): Effect.Effect<number, StoreUnavailable>

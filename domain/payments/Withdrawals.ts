@@ -67,7 +67,7 @@ export class WithdrawalStore extends Context.Service<
     find(id: WithdrawalId): Effect.Effect<Option.Option<Withdrawal>, StoreUnavailable>
     /** Newest first. */
     list(consumerId: ConsumerId, limit: number): Effect.Effect<ReadonlyArray<Withdrawal>, StoreUnavailable>
-    /** Locked until the end of the unit of work. */
+    /** Locks it until the end of the unit of work. */
     lockPart(id: WithdrawalPartId): Effect.Effect<Option.Option<WithdrawalPart>, StoreUnavailable>
     updatePart(part: WithdrawalPart): Effect.Effect<void, StoreUnavailable>
     /** Open ones whose next attempt is due, longest waiting first. */

@@ -25,7 +25,7 @@ export class SubmissionStore extends Context.Service<
     recent(kind: SubmissionKind, limit: number): Effect.Effect<ReadonlyArray<Submission>, StoreUnavailable>
     /** Replaces submissions with that contact address by `{}`; returns how many. Case does not matter. */
     eraseOf(contact: string): Effect.Effect<number, StoreUnavailable>
-    /** Those from `since` on; all without it. */
+    /** Counts those from `since` on; all without it. */
     count(kind: SubmissionKind, since?: DateTime.Utc): Effect.Effect<number, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/platform/SubmissionStore") {}

@@ -18,7 +18,7 @@ export interface RoundOptions<Item, A, E> {
 
 export interface Pages<Item, E> {
   readonly pageMax: number
-  /** Fewer than `pageMax` items at the end. */
+  /** Returns fewer than `pageMax` items at the end. */
   read(after: Item | undefined): Effect.Effect<ReadonlyArray<Item>, E>
 }
 

@@ -108,7 +108,7 @@ export type TaskPosition = Pick<ListedTask, "id" | "createdAt">
 export class TaskStore extends Context.Service<
   TaskStore,
   {
-    /** Running. */
+    /** Adds a running task. */
     add(task: CallTask): Effect.Effect<void, StoreUnavailable>
     find(id: string): Effect.Effect<Option.Option<CallTask>, StoreUnavailable>
     /** The newest task of a call with this idempotency key. */
@@ -147,7 +147,7 @@ export class TaskStore extends Context.Service<
     settle(id: string, final: FinalTask, bytesMax: number): Effect.Effect<void, StoreUnavailable>
     /** A task that was not taken over after all. */
     remove(id: string): Effect.Effect<void, StoreUnavailable>
-    /** Whatever became of them: of an erased account. */
+    /** Removes those of an erased account, whatever became of them. */
     removeAll(consumerId: ConsumerId): Effect.Effect<void, StoreUnavailable>
     /** Deletes at most `limit` settled tasks that ended before this time; returns how many. */
     prune(endedBefore: DateTime.Utc, limit: number): Effect.Effect<number, StoreUnavailable>

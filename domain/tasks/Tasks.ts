@@ -104,8 +104,8 @@ export const makeTaskStart = Effect.fnUntraced(function* (
       deadlineAt: DateTime.add(openedAt, { milliseconds: TASK_MS_MAX + TASK_GRACE_MS }),
       max: SUSPENDED_CALLS_MAX
     })
-    // First the task: a call that waits for none would keep its hold until the deadline. Without the store no client learns
-    // of it: the work would be for nothing.
+    // The task is stored first: a call that waits for none would keep its hold until the deadline. Without the store no
+    // client learns of it: the work would be for nothing.
     const suspended = yield* Effect.tapError(Effect.andThen(store.add(task), suspension), () => abandoning(task))
     if (suspended === "suspended") {
       return startedBy(task)
@@ -183,7 +183,7 @@ export class Tasks extends Context.Service<
       inputResponses: string,
       client: TaskClient
     ): Asked<PassedReply | undefined, ServerFailed>
-    /** Passed to the provider only where the tool publishes that. */
+    /** Passes the cancellation to the provider only where the tool publishes that. */
     cancel(caller: TaskCaller, id: string): Asked<TaskCancellation>
     /** One round over the tasks that are due, on any number of nodes at once. */
     readonly work: Effect.Effect<number, Unsettled>

@@ -41,14 +41,14 @@ export class VerificationStore extends Context.Service<
   VerificationStore,
   {
     find(providerId: ProviderId, level: ProofKind): Effect.Effect<Option.Option<Proof>, StoreUnavailable>
-    /** Locked until the end of the unit of work. */
+    /** Locks it until the end of the unit of work. */
     lock(providerId: ProviderId, level: ProofKind): Effect.Effect<Option.Option<Proof>, StoreUnavailable>
     put(proof: Proof): Effect.Effect<void, StoreUnavailable>
-    /** All verifications of a provider; returns how many. */
+    /** Removes all verifications of a provider; returns how many. */
     remove(providerId: ProviderId): Effect.Effect<number, StoreUnavailable>
     verified(providerId: ProviderId): Effect.Effect<Verified, StoreUnavailable>
     levels(providerIds: ReadonlyArray<ProviderId>): Effect.Effect<ReadonlyMap<ProviderId, Verified>, StoreUnavailable>
-    /** Valid published proofs last checked before then, oldest first. */
+    /** Returns valid published proofs last checked before then, oldest first. */
     due(before: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<Proof>, StoreUnavailable>
     /** Counts one more attempt of a kind within the time since then; returns the number. */
     attempt(

@@ -142,24 +142,24 @@ export class DisputeStore extends Context.Service<
     /** False if an existing one prevents this one. */
     insert(dispute: Dispute): Effect.Effect<boolean, StoreUnavailable>
     find(id: DisputeId): Effect.Effect<Option.Option<Dispute>, StoreUnavailable>
-    /** Locked until the end of the unit of work. */
+    /** Locks it until the end of the unit of work. */
     lock(id: DisputeId): Effect.Effect<Option.Option<Dispute>, StoreUnavailable>
-    /** Status, response, deadline, and decision. */
+    /** Updates status, response, deadline and decision. */
     update(dispute: Dispute): Effect.Effect<void, StoreUnavailable>
-    /** Filed by or against the owner; all without an owner. Newest first. */
+    /** Lists those filed by or against the owner; all without an owner. Newest first. */
     list(
       owner: DisputeOwner | undefined,
       status: DisputeStatus | undefined,
       page: PageRequest
     ): Effect.Effect<Page<Dispute>, StoreUnavailable>
-    /** Contested ones, which wait for the operator, earliest deadline first. */
+    /** Lists contested ones, which wait for the operator, earliest deadline first. */
     contested(page: PageRequest): Effect.Effect<Page<Dispute>, StoreUnavailable>
     /** Disputes that may be decided without a person, earliest deadline first: see `automaticDecision`. */
     due(now: DateTime.Utc, limit: number): Effect.Effect<ReadonlyArray<DisputeId>, StoreUnavailable>
     filedBy(owner: DisputeOwner, since: DateTime.Utc): Effect.Effect<FilerRecord, StoreUnavailable>
     /** Erases that party's texts in claims and responses; returns the number of disputes. */
     eraseStatements(owner: DisputeOwner): Effect.Effect<number, StoreUnavailable>
-    /** Filed by consumers against a provider since then. */
+    /** Counts those that consumers filed against a provider since then. */
     against(providerId: ProviderId, since: DateTime.Utc): Effect.Effect<DisputeTally, StoreUnavailable>
     /** Returns for each consumer the disputes filed since then, refunded or denied, about calls with a cost. */
     rulings(

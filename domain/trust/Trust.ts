@@ -48,7 +48,7 @@ export class ProviderEvidence extends Context.Service<
   {
     /** Returns none if the provider does not exist. */
     ofSla(providerId: ProviderId, since: DateTime.Utc): Effect.Effect<Option.Option<Evidence>, StoreUnavailable>
-    /** Including what only its score needs. */
+    /** Includes what only its score needs. */
     ofScore(providerId: ProviderId, since: DateTime.Utc): Effect.Effect<Option.Option<ScoreEvidence>, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/trust/ProviderEvidence") {

@@ -67,7 +67,7 @@ export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks"
 /** `tasks` of a session's capabilities: what the service declares, whichever of it the provider's server does. */
 export const SESSION_TASKS = `{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}}`
 
-/** Such as `tasks/get`. Some servers do not distinguish upper and lower case. */
+/** Tells whether it is one such as `tasks/get`. Some servers do not distinguish upper and lower case. */
 export const isTaskMethod = (method: string): boolean => TASK.test(method)
 
 const TASK = /^[^a-z]*tasks\//iu

@@ -136,12 +136,12 @@ export interface ServerEvent {
 export class ProviderServers extends Context.Service<
   ProviderServers,
   {
-    /** Cached. */
+    /** The profile is cached. */
     profile(server: ServerAddress): Effect.Effect<ServerProfile, ServerFailed>
     /**
-     * Read again after `maxAgeMs`. Where the server cannot be read now, nothing older is returned. `client`: whose list it
-     * is. Undefined: that of a client without capabilities, over the shared connection. `any`: all tools that some client is
-     * listed, in a session or without one.
+     * Reads them again after `maxAgeMs`. Where the server cannot be read now, nothing older is returned. `client`: whose
+     * list it is. Undefined: that of a client without capabilities, over the shared connection. `any`: all tools that
+     * some client is listed, in a session or without one.
      */
     tools(server: ServerAddress, maxAgeMs: number, client?: ListClient | "any"): Effect.Effect<ToolList, ServerFailed>
     /** The handshake with a server, with the params of the client's own `initialize`. */

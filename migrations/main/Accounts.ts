@@ -33,8 +33,8 @@ export const accounts = Effect.gen(function* () {
   yield* sql`CREATE INDEX providers_frozen ON providers (id) WHERE frozen_at IS NOT NULL`
   yield* sql`CREATE INDEX providers_by_email ON providers (email text_pattern_ops)`
 
-  // Append-only: every fee that a provider has had, in order, as its row in providers had it. With the id 0, the default fee
-  // of the nodes.
+  // Append-only: every fee that a provider has had, in order, as its row in providers had it. The id 0 has the default
+  // fee of the nodes.
   yield* sql`CREATE TABLE provider_fees (
     provider_id uuid NOT NULL,
     revision int4 NOT NULL CHECK (revision > 0),

@@ -147,7 +147,7 @@ export const upstreamPolicy = (config: AppConfig) => {
 export const metricsAccess = (config: Pick<AppConfig, "profile" | "METRICS_TOKEN">): MetricsAccess =>
   config.METRICS_TOKEN ?? (config.profile === "production" ? "closed" : "open")
 
-/** Strict with real payments, off in a dry run. */
+/** The policy is strict with real payments, off in a dry run. */
 export const earningsPolicy = (config: AppConfig): EarningsPolicy => {
   const preset = config.PAYMENTS === "stripe" ? LIVE_EARNINGS_POLICY : DRY_RUN_EARNINGS_POLICY
   return {

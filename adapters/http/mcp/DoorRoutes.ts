@@ -115,7 +115,7 @@ export interface DoorPath {
   readonly doorOf: (input: AnyInput) => Effect.Effect<Door, DoorFailure | HandlerError>
 }
 
-/** Built once, for all doors. */
+/** They are built once, for all doors. */
 export const makeDoorRoutes = Effect.fnUntraced(function* <R>(
   makeSessions: (dispatch: Dispatch) => Effect.Effect<SessionClients, never, R>
 ) {

@@ -173,7 +173,7 @@ export const tidy = (schema: JsonSchema, closed: boolean): JsonSchema => {
   return integerOfQuery(withoutSafeBounds(onlyChoice(absorb(own, (allOf ?? []).map(inner)))))
 }
 
-/** Explicit, because client generators read an object without listed fields as empty. */
+/** Client generators read an object without listed fields as empty, unless it is marked. */
 const isFreeForm = ({ additionalProperties, properties, type }: JsonSchema): boolean =>
   type === "object" && properties === undefined && typeof additionalProperties !== "object"
 

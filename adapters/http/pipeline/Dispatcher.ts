@@ -270,7 +270,7 @@ export const makeRouting = (routes: ReadonlyArray<Route>, missingPage: EncodedRe
   }
 }
 
-/** Agents call the same few paths: to look one up takes a tenth of a search. Per method. */
+/** Agents call the same few paths: to look one up takes a tenth of a search. */
 const FOUND_MAX = 1_000
 const FOUND_CHARS_MAX = 200
 

@@ -46,7 +46,7 @@ export class RouteMeter {
 export class HttpMetrics extends Context.Service<
   HttpMetrics,
   {
-    /** One per route, made once. */
+    /** Makes the meter of a route once. */
     meterOf(method: string, route: string): RouteMeter
     readonly unmatched: RouteMeter
     read(): ReadonlyArray<RouteMeter>
@@ -117,7 +117,7 @@ const trace = (context: RequestContext, work: Effect.Effect<WebResponse>): Effec
   })
 }
 
-/** Validated before: version, trace, parent and flags, in hex. */
+/** The text was validated before: version, trace, parent and flags, in hex. */
 const parentOf = (traceparent: string): Tracer.ExternalSpan => {
   const [, traceId = "", spanId = ""] = traceparent.split("-")
   return Tracer.externalSpan({ traceId, spanId, sampled: true })

@@ -154,7 +154,7 @@ const outcomesOf = (days: ReadonlyArray<DayOfCheck>) => {
   }
 }
 
-/** Rounded down: 100 means without any failure. */
+/** Rounds down: 100 means without any failure. */
 export const percentOf = (share: number | undefined): number | null =>
   share === undefined ? null : Math.floor(share * 100_000) / 1_000
 

@@ -9,7 +9,7 @@ import { type ClosedCallRow, MemoryLedger } from "../ledger/MemoryLedger.ts"
 
 // Closed calls of an owner, for the memory stores of receipts and usage.
 
-/** Unordered. A provider's own test calls are in its list twice: as caller and as provider. */
+/** They have no order. A provider's own test calls are in its list twice: as caller and as provider. */
 export const callsOf = (ledger: MemoryLedger["Service"], owner: ReceiptOwner): ReadonlyArray<ClosedCallRow> =>
   [...new Set(ledger.closedCallsOf.get(owner.ownerId))].filter(
     (call) => owner.ownerId === (owner.role === "consumer" ? call.consumerId : call.receipt.provider_id)

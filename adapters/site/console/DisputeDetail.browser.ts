@@ -84,7 +84,6 @@ interface DisputeDetailProps<Found> {
   readonly show: (dispute: Found, reload: () => Promise<void>) => ComponentChildren
 }
 
-/** Disputes, as the lists of both consoles show them. */
 export const DisputeDetail = <Found>({ id, path, show }: DisputeDetailProps<Found>): ComponentChildren => {
   const { api } = useConsole()
   const dispute = useResource(() => api.get<Found>(`${path}/${encodeURIComponent(id)}`), [path, id])

@@ -131,7 +131,6 @@ interface ListViewProps<Row> {
 /** More rows are exported by the API. */
 const EXPORTED_MAX = 10_000
 
-/** CSV files (RFC 4180) of lists. */
 export const ListView = <Row>(props: ListViewProps<Row>): View => {
   const { caption, columns, empty, filters = [], keyOf, load, refreshMs, textOf, version } = props
   const query = useListQuery(filters)

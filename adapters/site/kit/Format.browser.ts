@@ -81,7 +81,7 @@ const UNITS = [
   ["minute", 60_000]
 ] as const
 
-/** Such as `in 6 days`. */
+/** Returns a text such as `in 6 days`. */
 export const relativeTime = (timestamp: string): string => {
   const ms = Date.parse(timestamp) - Date.now()
   const [unit, length] = UNITS.find(([, one]) => Math.abs(ms) >= one) ?? UNITS[2]

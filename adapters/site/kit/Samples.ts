@@ -113,7 +113,7 @@ const quoted = (url: string): string => {
 const named = (text: string, before = "", after = ""): string =>
   SAMPLE_IDS.reduce((all, [id, variable]) => all.replaceAll(id, `${before}$${variable}${after}`), text)
 
-/** Quoted as one shell word. */
+/** Quotes the text as one shell word. */
 export const singleQuoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 // Sample arguments from a tool's input schema: its required properties with suggested or placeholder values.

@@ -63,7 +63,7 @@ interface Tally {
 
 interface CatalogTotals {
   readonly tally: Effect.Effect<Tally, StoreUnavailable>
-  /** Listed, without those of frozen providers. */
+  /** Counts listed ones, without those of frozen providers. */
   everything(tally: Tally): Effect.Effect<number, StoreUnavailable>
   /** `key` identifies the conditions, which refer to the table as `t`. */
   matching(

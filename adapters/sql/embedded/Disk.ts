@@ -106,7 +106,7 @@ const sentences: Readonly<Record<string, string>> = {
 const SQLITE_BUSY = 5
 const SQLITE_FULL = 13
 
-/** Held until the scope closes. */
+/** Holds it until the scope closes. */
 export const ownFolder = (dataDir: string): Effect.Effect<void, FolderInUse | FolderUnusable | DiskFull, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.try({ try: () => lock(join(dataDir, "service.lock")), catch: (cause) => lockRejectionOf(dataDir, cause) }),

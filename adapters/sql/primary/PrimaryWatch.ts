@@ -24,7 +24,7 @@ export interface HostRoute {
   readonly stream: () => Duplex
   /** New connections go there. Returns how many connections to other hosts were closed. */
   moveTo(host: DatabaseHost): number
-  /** Called when the server rejected a write, or is silent: a new connection may find the primary. At most once a second. */
+  /** Acts at most once a second when the server rejected a write, or is silent: a new connection may find the primary. */
   reconnect(): void
 }
 

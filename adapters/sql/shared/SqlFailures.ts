@@ -58,7 +58,7 @@ export const isNeverOpened = (cause: Cause.Cause<unknown>): boolean =>
 export const isConnectionLost = (error: SqlError.SqlError): boolean =>
   error.reason._tag === "ConnectionError" || sqlStateOf(error).startsWith("57P") || isOutOfResources(error)
 
-/** Rolled back because of a concurrent transaction. A repetition may succeed. */
+/** It was rolled back because of a concurrent transaction. A repetition may succeed. */
 export const isConflict = ({ reason }: SqlError.SqlError): boolean =>
   reason._tag === "DeadlockError" || reason._tag === "SerializationError"
 

@@ -200,7 +200,7 @@ const STILL_RUNNING = "The task still runs. Send `tasks/result` again."
 
 const isFinal = ({ status }: SeenTask): boolean => status !== "working" && status !== "input_required"
 
-/** Otherwise than by its cancellation. */
+/** Tells whether it ended otherwise than by its cancellation. */
 const isOver = ({ status }: SeenTask): boolean => status === "completed" || status === "failed"
 
 /** Answers `tasks/result`. */
