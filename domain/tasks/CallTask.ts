@@ -95,6 +95,7 @@ export interface ListedTask extends Pick<CallTask, "id" | "createdAt" | "progres
   readonly final: { readonly status: FinalStatus; readonly endedAt: DateTime.Utc } | undefined
 }
 
+/** The account that asks for a task, and the door where it asks. */
 export interface TaskCaller {
   readonly consumerId: ConsumerId
   /** The door of one provider has only its tasks. */
