@@ -1,103 +1,35 @@
--- How the tables lie on a Citus cluster (12 or newer) with schema-based sharding. Run once on the coordinator, as the owner
--- of the tables, after `migrate` and before there is traffic; then set search_path = lane_0, public for the service's role.
--- docs/capacity.md says what the service still lacks. test/adapters/distribution.test.ts compares this file with the schema
--- and runs it on PostgreSQL without Citus.
+-- How the tables lie on a Citus cluster (13 or newer). Run on the coordinator, as the owner of the tables, after `migrate` and
+-- while no node runs. Running it again does nothing. docs/scaling-out.md says when, and how to go back.
 
 CREATE EXTENSION IF NOT EXISTS citus;
+SET citus.shard_count = 8;
+SET citus.multi_shard_modify_mode = 'sequential';
 
--- The lane part: everything that one call reads or writes, in one schema on one worker.
-CREATE SCHEMA lane_0;
-ALTER TABLE account_balances SET SCHEMA lane_0;
-ALTER TABLE budgets SET SCHEMA lane_0;
-ALTER TABLE call_idempotency SET SCHEMA lane_0;
-ALTER TABLE calls_open SET SCHEMA lane_0;
-ALTER TABLE free_tier_usage SET SCHEMA lane_0;
-ALTER TABLE grant_reservations SET SCHEMA lane_0;
-ALTER TABLE grants SET SCHEMA lane_0;
-ALTER TABLE lost_calls SET SCHEMA lane_0;
-ALTER TABLE posted_transfers SET SCHEMA lane_0;
-ALTER TABLE receipts SET SCHEMA lane_0;
-ALTER TABLE receipts_unlogged SET SCHEMA lane_0;
-ALTER TABLE tool_name_pins SET SCHEMA lane_0;
-ALTER TABLE unfit_outputs SET SCHEMA lane_0;
-ALTER TABLE usage_hourly SET SCHEMA lane_0;
-ALTER TABLE wallet_splits SET SCHEMA lane_0;
-ALTER TABLE wallets SET SCHEMA lane_0;
-ALTER TYPE call_closing SET SCHEMA lane_0;
-ALTER TYPE call_opening SET SCHEMA lane_0;
-ALTER VIEW transfers SET SCHEMA lane_0;
-ALTER VIEW account_totals SET SCHEMA lane_0;
-ALTER VIEW usage_totals SET SCHEMA lane_0;
+-- Only nodes of the release before read these.
+DROP VIEW IF EXISTS account_totals, usage_totals, transfers;
+DROP FUNCTION IF EXISTS earnings_of (uuid, date, int8, int8), usage_of (uuid[]), budget_period_start (smallint, timestamptz);
 
--- Its functions go with it. tally_catalog belongs to the catalog.
 DO $$
 DECLARE
-  routine regprocedure;
+  place text;
 BEGIN
-  FOR routine IN
-    SELECT p.oid FROM pg_proc p WHERE p.pronamespace = 'public'::regnamespace AND p.proname <> 'tally_catalog'
-      AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = p.oid AND d.deptype = 'e')
-  LOOP
-    EXECUTE format('ALTER ROUTINE %s SET SCHEMA lane_0', routine);
+  -- What a call reads or writes lies with its consumer.
+  FOREACH place IN ARRAY ARRAY['wallets', 'budgets', 'call_idempotency', 'calls_open', 'free_tier_usage',
+    'grant_reservations', 'grants', 'lost_calls', 'receipt_log_places', 'receipts', 'receipts_unlogged', 'tool_name_pins',
+    'unfit_outputs', 'usage_hourly', 'wallet_splits'] LOOP
+    IF NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = place::regclass AND partmethod = 'h') THEN
+      PERFORM create_distributed_table(place, 'consumer_id', colocate_with => CASE place WHEN 'wallets' THEN 'none' ELSE 'wallets' END);
+    END IF;
+  END LOOP;
+  -- Batches of calls go to the worker of their shard.
+  FOR place IN SELECT oid::regprocedure FROM pg_proc WHERE pronamespace = current_schema()::regnamespace
+    AND proname IN ('calls_open', 'calls_close', 'known_keys') LOOP
+    PERFORM create_distributed_function(place::regprocedure);
+  END LOOP;
+  -- Everything else stays on the coordinator, in the metadata: a transaction over both commits in two phases.
+  FOR place IN SELECT format('%I.%I', schemaname, tablename) FROM pg_tables WHERE schemaname = current_schema() LOOP
+    IF place::regclass NOT IN (SELECT logicalrelid FROM pg_dist_partition) THEN
+      PERFORM citus_add_local_table_to_metadata(place, cascade_via_foreign_keys => true);
+    END IF;
   END LOOP;
 END $$;
-
-SELECT citus_schema_distribute('lane_0');
-
--- The main part stays on the coordinator: it grows with people, days and payments, not with calls.
--- main: agent_tool_billing_migrations
--- main: api_keys
--- main: audit_trail
--- main: book
--- main: catalog_tallies
--- main: chargebacks
--- main: claims
--- main: consumers
--- main: disputes
--- main: erasures
--- main: health_history
--- main: idempotency_keys
--- main: invoice_counters
--- main: invoice_months
--- main: invoice_movements
--- main: invoice_pending
--- main: invoice_usage
--- main: invoices
--- main: load_reversals
--- main: loads
--- main: mailed_addresses
--- main: mcp_sessions
--- main: mcp_stream_events
--- main: mcp_tasks
--- main: meter_keys
--- main: operator_sessions
--- main: payees
--- main: payment_events
--- main: payouts
--- main: proof_attempts
--- main: provider_fees
--- main: provider_handles
--- main: provider_proofs
--- main: provider_scores
--- main: provider_standings
--- main: providers
--- main: proxied_consumers
--- main: receipt_log_places
--- main: receipt_log_tiles
--- main: receipt_logs
--- main: server_tools
--- main: sla_daily
--- main: sla_hourly
--- main: submissions
--- main: tool_aliases
--- main: tool_figures
--- main: tool_imports
--- main: tool_prices
--- main: tool_syncs
--- main: tool_versions
--- main: toolboxes
--- main: tools
--- main: trust_daily
--- main: waitlist
--- main: withdrawal_parts
--- main: withdrawals

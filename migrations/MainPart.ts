@@ -10,6 +10,7 @@ import { mcp } from "./main/Mcp.ts"
 import { operator } from "./main/Operator.ts"
 import { payments } from "./main/Payments.ts"
 import { payouts } from "./main/Payouts.ts"
+import { postings } from "./main/Postings.ts"
 import { platform } from "./main/Platform.ts"
 import { receiptLog } from "./main/ReceiptLog.ts"
 import { toolboxes } from "./main/Toolboxes.ts"
@@ -23,6 +24,7 @@ export const mainPart = Effect.all(
     toolImports,
     toolboxes,
     payments,
+    postings,
     payouts,
     invoices,
     receiptLog,

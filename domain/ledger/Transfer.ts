@@ -4,7 +4,7 @@
  */
 import { DateTime, Schema } from "effect"
 import { type ConsumerId, type ProviderId, ReceiptId, Uuid } from "../shared/Ids.ts"
-import type { Microcents } from "../shared/Microcents.ts"
+import { Microcents } from "../shared/Microcents.ts"
 import type { Book } from "./Book.ts"
 
 // Ledger accounts. `wallet` belongs to a consumer; `provider` and `provider_frozen` belong to a provider; the others
@@ -175,6 +175,36 @@ export const transferOfCall = (id: ReceiptId): TransferId =>
   `${id.slice(5, 13)}-${id.slice(13, 17)}-${id.slice(17, 21)}-${id.slice(21, 25)}-${id.slice(25)}` as TransferId
 
 export const callOfTransfer = (id: string): ReceiptId => ReceiptId.make(`rcpt_${id.replaceAll("-", "")}`)
+
+/** A settled call, as far as its transfers follow from it. */
+export interface SettledCall {
+  readonly receiptId: ReceiptId
+  readonly consumerId: ConsumerId
+  readonly providerId: ProviderId
+  readonly cost: Microcents
+  readonly fee: Microcents
+  readonly calledAt: DateTime.Utc
+  readonly settledAt: DateTime.Utc
+}
+
+/** The provider's share and the platform's, without amounts of zero. */
+export const transfersOfCall = (call: SettledCall): ReadonlyArray<Transfer> => {
+  const common = {
+    transferId: transferOfCall(call.receiptId),
+    debit: "wallet",
+    consumerId: call.consumerId,
+    providerId: call.providerId,
+    reference: undefined,
+    effectiveAt: call.calledAt,
+    recordedAt: call.settledAt
+  } as const
+  const share = Microcents.make(call.cost - call.fee)
+  const parts: ReadonlyArray<Transfer> = [
+    { ...common, leg: 1, kind: "call", credit: "provider", amount: share, lot: lotDayOf(call.settledAt) },
+    { ...common, leg: 2, kind: "fee", credit: "platform_fee", amount: call.fee, lot: undefined }
+  ]
+  return parts.filter(({ amount }) => amount > 0n)
+}
 
 // Pure rules for linked transfers: whether a posting is valid, its effect on each account, and whether it repeats the
 // posting of its reference.

@@ -18,7 +18,6 @@ export type UsagePeriod = keyof typeof periodDays
  */
 export const USAGE_DAYS_BY_HOUR = 90
 const ROLLED_UP_AT_ONCE_MAX = 10_000
-const COUNTED_AT_ONCE_MAX = 10_000
 
 /** One completed call in a consumer's list. */
 export interface UsageCall {
@@ -90,10 +89,10 @@ export class UsageStore extends Context.Service<
      */
     rollUp(beforeDay: DateTime.Utc, limit: number): Effect.Effect<number, StoreUnavailable>
     /**
-     * Adds calls to the kept totals that were completed since, about `limit`; returns how many. The log does so with each
-     * batch that it takes: this keeps totals cheap to read while the log is stopped, and changes none of them.
+     * Adds calls to the kept totals that were completed since; returns how many. Every read of the totals does so first, and
+     * the log with each batch that it takes. Without either, this keeps the next one short.
      */
-    countWaiting(limit: number): Effect.Effect<number, StoreUnavailable>
+    readonly countWaiting: Effect.Effect<number, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/metering/UsageStore") {}
 
@@ -123,7 +122,7 @@ export class Usage extends Context.Service<
     summary(owner: ReceiptOwner, period: UsagePeriod): Effect.Effect<UsageSummary, StoreUnavailable>
     /** Turns hours older than any period shown into days: one batch; returns its number of hours. */
     readonly rollUp: Effect.Effect<number, StoreUnavailable>
-    /** Counts calls that wait for the log: one batch; returns its number of calls. */
+    /** Counts calls that were completed since; returns how many. */
     readonly countWaiting: Effect.Effect<number, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/metering/Usage") {
@@ -152,7 +151,7 @@ export class Usage extends Context.Service<
         return yield* store.rollUp(DateTime.startOf(before, "day"), ROLLED_UP_AT_ONCE_MAX)
       }).pipe(Effect.withSpan("Usage.rollUp"))
 
-      return Usage.of({ recent, summary, rollUp, countWaiting: store.countWaiting(COUNTED_AT_ONCE_MAX) })
+      return Usage.of({ recent, summary, rollUp, countWaiting: store.countWaiting })
     })
   )
 }

@@ -21,11 +21,6 @@ export const budgets = Effect.gen(function* () {
     created_at timestamptz NOT NULL,
     PRIMARY KEY (consumer_id, budget_id)
   ) WITH (fillfactor = 70)`
-  yield* sql`CREATE FUNCTION budget_period_start(period smallint, at timestamptz) RETURNS timestamptz
-  LANGUAGE sql STABLE AS $$
-    SELECT CASE period WHEN 1 THEN date_trunc('day', at, 'UTC') WHEN 2 THEN date_trunc('month', at, 'UTC')
-      ELSE '-infinity'::timestamptz END
-  $$`
 
   yield* sql`CREATE TABLE grants (
     consumer_id uuid NOT NULL,

@@ -1,7 +1,5 @@
 /**
- * The ledger: balances of consumers, posted transfers between accounts, and totals of every other account. The transfers
- * of calls follow from their receipts: see the view `transfers` in `Receipts.ts`. What the numbers in `account`, `debit`,
- * `credit` and `kind` mean is in `adapters/sql/ledger/LedgerCodes.ts`.
+ * The balances of consumers.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -25,39 +23,4 @@ export const ledger = Effect.gen(function* () {
     CONSTRAINT wallets_never_below_zero CHECK (debits >= 0 AND held >= 0 AND credits - debits - held >= 0)
   ) WITH (fillfactor = 50)`
   yield* sql`CREATE INDEX wallets_frozen ON wallets (consumer_id) WHERE frozen`
-
-  // One row moves an amount from one account to another. The wallet is that of consumer_id, the provider account that of
-  // provider_id. Only calls have the kinds 1 and 2.
-  yield* sql`CREATE TABLE posted_transfers (
-    transfer_id uuid NOT NULL,
-    consumer_id uuid NOT NULL,
-    provider_id uuid,
-    amount int8 NOT NULL,
-    effective_at timestamptz NOT NULL,
-    recorded_at timestamptz NOT NULL,
-    leg smallint NOT NULL,
-    kind smallint NOT NULL,
-    debit smallint NOT NULL,
-    credit smallint NOT NULL,
-    reference text NOT NULL,
-    lot date,
-    PRIMARY KEY (transfer_id, leg, consumer_id),
-    CONSTRAINT posted_transfers_move_something CHECK (amount > 0 AND debit <> credit),
-    CONSTRAINT posted_transfers_are_not_of_calls CHECK (kind > 2)
-  )`
-  yield* sql`CREATE UNIQUE INDEX posted_transfers_reference ON posted_transfers (reference, leg)`
-  yield* sql`CREATE INDEX posted_transfers_recorded ON posted_transfers (recorded_at)`
-
-  // Totals of every account but the wallets. A provider's balance is kept in lots, one per settlement day; other accounts
-  // have the day 1970-01-01. Lane 0 has what was posted, lane 1 what calls earned, so that a posting does not wait for the job
-  // that counts calls. Calls that wait for it are missing: see the view `account_totals` in `Earnings.ts`.
-  yield* sql`CREATE TABLE account_balances (
-    owner_id uuid NOT NULL,
-    account smallint NOT NULL,
-    lane smallint NOT NULL,
-    day date NOT NULL DEFAULT '1970-01-01',
-    credits int8 NOT NULL DEFAULT 0,
-    debits int8 NOT NULL DEFAULT 0,
-    PRIMARY KEY (owner_id, account, day, lane)
-  ) WITH (fillfactor = 50)`
 })

@@ -27,26 +27,6 @@ export const usage = Effect.gen(function* () {
   yield* sql`CREATE INDEX usage_hourly_of_provider ON usage_hourly (provider_id, hour)`
   yield* sql`CREATE INDEX usage_hourly_recent ON usage_hourly USING brin (hour)`
 
-  // What each receipt adds to the totals, and the day of its settlement. Receipts are looked up one by one, regardless of the
-  // planner's estimates for tables that grow by millions.
-  yield* sql`CREATE FUNCTION usage_of(receipt_ids uuid[]) RETURNS TABLE (consumer_id uuid, hour timestamptz, tool_id uuid,
-    provider_id uuid, calls int8, successes int8, timeouts int8, spend int8, fee int8, latency_ms int8, request_bytes int8,
-    response_bytes int8, tokens_input int8, tokens_output int8, settled_on date) LANGUAGE sql STABLE AS $$
-    SELECT r.consumer_id, date_bin('1 hour', r.called_at, timestamptz '2000-01-01Z'), r.tool_id, r.provider_id, 1::int8,
-      (r.status = 1)::int::int8, (r.status = 3)::int::int8, r.cost, r.fee, r.duration_ms::int8, r.request_bytes::int8,
-      r.response_bytes::int8, r.tokens_input::int8, r.tokens_output::int8, (r.created_at AT TIME ZONE 'UTC')::date
-    FROM unnest(receipt_ids) AS i (id) CROSS JOIN LATERAL (SELECT * FROM receipts WHERE receipt_id = i.id LIMIT 1) r
-  $$`
-
-  // The totals of every completed call: of those that are counted, and of those that still wait for it. Read instead of
-  // `usage_hourly`, whose rows follow about a second later.
-  yield* sql`CREATE VIEW usage_totals AS
-    SELECT * FROM usage_hourly
-    UNION ALL
-    SELECT u.consumer_id, u.hour, u.tool_id, u.provider_id, u.calls, u.successes, u.timeouts, u.spend, u.fee, u.latency_ms,
-      u.request_bytes, u.response_bytes, u.tokens_input, u.tokens_output
-    FROM receipts_unlogged w CROSS JOIN LATERAL usage_of(w.receipt_ids) u WHERE NOT w.counted`
-
   yield* sql`CREATE TABLE free_tier_usage (
     consumer_id uuid NOT NULL,
     tool_id uuid NOT NULL,

@@ -12,6 +12,8 @@ interface Form {
   readonly calls: string
   /** The same, with the open call of each as `o`. */
   readonly closed: string
+  /** The consumer of the first receipt. */
+  readonly first: string
   /** Comparable with a column of consumers, so that tables are only accessed by index. */
   readonly consumers: string
   readonly total: (amount: string) => string
@@ -22,6 +24,7 @@ interface Form {
 const ONE: Form = {
   calls: "(SELECT p_call.*) c",
   closed: "(SELECT p_call.*) c, (SELECT v_open.*) o",
+  first: "p_call.consumer_id",
   consumers: "p_call.consumer_id",
   total: (amount) => amount,
   grouped: () => ""
@@ -30,6 +33,7 @@ const ONE: Form = {
 const MANY: Form = {
   calls: "unnest(p_calls) c",
   closed: "unnest(p_calls) c JOIN unnest(v_opens) o ON o.invocation_id = c.receipt_id",
+  first: "v_owners[1]",
   consumers: "ANY (p_wallets)",
   total: (amount) => `sum(${amount})`,
   grouped: (columns) => `GROUP BY ${columns} ORDER BY ${columns}`
@@ -39,7 +43,7 @@ const CALLED_AT = "to_timestamp(c.called_ms::float8 / 1000)"
 const CREATED_AT = "to_timestamp(c.created_ms::float8 / 1000)"
 
 /** v_receipts: of the calls. v_free, v_budgeted, v_keyed: whether some call needs the statement. */
-const settle = ({ calls, closed, consumers, grouped, total }: Form): string => `
+const settle = ({ calls, closed, consumers, first, grouped, total }: Form): string => `
   INSERT INTO receipts (receipt_id, consumer_id, provider_id, tool_id, called_at, created_at, cost, fee, duration_ms,
     price_version, request_bytes, response_bytes, tokens_input, tokens_output, hold_ms, status, origin, fee_bps, signature,
     tool_name, request_id)
@@ -49,12 +53,13 @@ const settle = ({ calls, closed, consumers, grouped, total }: Form): string => `
   FROM ${calls};
 
   IF v_receipts IS NOT NULL THEN
-    INSERT INTO receipts_unlogged (first_receipt, receipt_ids) VALUES (v_receipts[1], v_receipts);
+    INSERT INTO receipts_unlogged (first_receipt, consumer_id, receipt_ids)
+    VALUES (v_receipts[1], ${first}, v_receipts);
   END IF;
 
   IF v_free THEN
     UPDATE free_tier_usage f SET used = f.used - g.calls
-    FROM (SELECT c.consumer_id, c.tool_id, (date_trunc('month', o.opened_at, 'UTC') AT TIME ZONE 'UTC')::date AS month,
+    FROM (SELECT c.consumer_id, c.tool_id, date_trunc('month', o.opened_at AT TIME ZONE 'UTC')::date AS month,
         ${total("1")} AS calls
       FROM ${closed} WHERE o.free AND NOT c.uses_free_call ${grouped("1, 2, 3")}) g
     WHERE f.consumer_id = ${consumers} AND f.consumer_id = g.consumer_id AND f.tool_id = g.tool_id AND f.month = g.month;
@@ -78,16 +83,6 @@ const settle = ({ calls, closed, consumers, grouped, total }: Form): string => `
 export const closeCalls = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // place: position in the batch, from 1. held: what the caller expects to be held; null where it does not know. fee: that of
-  // the cost, by fee_bps, which must be what the open call has.
-  yield* sql`CREATE TYPE call_closing AS (
-    place int4, receipt_id uuid, consumer_id uuid, provider_id uuid, tool_id uuid, called_ms int8,
-    created_ms int8, cost int8, fee int8, fee_bps smallint, held int8, duration_ms int4, price_version int4, request_bytes int4,
-    response_bytes int4, tokens_input int4, tokens_output int4, status smallint, origin smallint, signature bytea,
-    tool_name text, uses_free_call boolean, answer_status smallint, answer_headers text,
-    hold_ms int4, request_id bytea
-  )`
-
   // p_calls: sorted by receipt. p_bodies: kept responses by place. The others are null for a single call. p_wallets:
   // those of these calls and of the openings in the same statement, sorted, each once. p_receipts, p_owners, p_held and
   // p_fees: the receipts, consumers, expected holds and fees of the calls; p_debits and p_releases: costs and expected holds by
@@ -98,7 +93,7 @@ export const closeCalls = Effect.gen(function* () {
   // Returns the available balance of each wallet before; what each call held, null for calls that were not closed now;
   // whether the receipt of each call is the one that closed it, null where all are; and whether p_prices are held. A receipt
   // that is already stored gets the result of the first time, because a batch may be sent again.
-  yield* sql.unsafe(`CREATE FUNCTION calls_close(
+  yield* sql.unsafe(`CREATE OR REPLACE FUNCTION calls_close(
     p_call call_closing, p_wallets uuid[], p_debits int8[], p_releases int8[], p_receipts uuid[], p_owners uuid[],
     p_held int8[], p_fees smallint[], p_calls call_closing[], p_bodies bytea[], p_prices int8[],
     OUT before int8[], OUT holds int8[], OUT same boolean[], OUT prices_held boolean
@@ -111,6 +106,9 @@ export const closeCalls = Effect.gen(function* () {
       v_receipts uuid[];
       v_owners uuid[];
       v_fees smallint[];
+      v_stored uuid[];
+      v_stored_owners uuid[];
+      v_signatures bytea[];
       v_wrong boolean;
       v_free boolean;
       v_budgeted boolean;
@@ -159,10 +157,10 @@ export const closeCalls = Effect.gen(function* () {
       )}
 
       WITH gone AS (
-        DELETE FROM calls_open o WHERE o.invocation_id = ANY (p_receipts)
+        DELETE FROM calls_open o WHERE o.invocation_id = ANY (p_receipts) AND o.consumer_id = ANY (p_wallets)
         RETURNING o.invocation_id, o.consumer_id, o.held, o.fee_bps, o.free, o.budget_ids IS NOT NULL AS budgeted,
           o.key_hash IS NOT NULL AS keyed,
-          CASE WHEN o.free OR o.budget_ids IS NOT NULL OR o.key_hash IS NOT NULL THEN o END AS special
+          CASE WHEN o.free OR o.budget_ids IS NOT NULL OR o.key_hash IS NOT NULL THEN ROW(o.*)::calls_open END AS special
       )
       SELECT array_agg(g.invocation_id), array_agg(g.consumer_id), array_agg(g.held), array_agg(g.fee_bps), bool_or(g.free),
         bool_or(g.budgeted), bool_or(g.keyed), array_agg(g.special)
@@ -179,14 +177,18 @@ export const closeCalls = Effect.gen(function* () {
           FROM unnest(p_calls) c JOIN unnest(v_receipts, holds) AS o (receipt_id, held) ON o.receipt_id = c.receipt_id
           GROUP BY 1
         ) s ON s.consumer_id = w.id;
+        SELECT array_agg(r.receipt_id), array_agg(r.consumer_id), array_agg(r.signature)
+        INTO v_stored, v_stored_owners, v_signatures
+        FROM receipts r WHERE r.receipt_id = ANY (p_receipts) AND r.consumer_id = ANY (p_wallets);
         SELECT array_agg(o.held ORDER BY c.receipt_id),
           bool_or(o.consumer_id <> c.consumer_id OR o.held < c.cost OR o.fee_bps <> c.fee_bps),
-          array_agg(o.held IS NOT NULL OR (SELECT r.signature FROM receipts r
-            WHERE r.receipt_id = c.receipt_id AND r.consumer_id = c.consumer_id LIMIT 1) = c.signature ORDER BY c.receipt_id)
+          array_agg(o.held IS NOT NULL OR r.signature = c.signature ORDER BY c.receipt_id)
         INTO holds, v_wrong, same
         FROM unnest(p_calls) c
         LEFT JOIN unnest(v_receipts, v_owners, holds, v_fees) AS o (receipt_id, consumer_id, held, fee_bps)
-          ON o.receipt_id = c.receipt_id;
+          ON o.receipt_id = c.receipt_id
+        LEFT JOIN unnest(v_stored, v_stored_owners, v_signatures) AS r (receipt_id, consumer_id, signature)
+          ON r.receipt_id = c.receipt_id AND r.consumer_id = c.consumer_id;
         IF v_wrong THEN
           RAISE EXCEPTION 'a closing names another consumer''s call, costs more than was held, or has another fee than was '
             'recorded' USING ERRCODE = 'check_violation';

@@ -19,19 +19,37 @@ const countFree = (rows: string): string => `
   INSERT INTO free_tier_usage AS f (consumer_id, tool_id, month, used) ${rows}
   ON CONFLICT (consumer_id, tool_id, month) DO UPDATE SET used = f.used + excluded.used;`
 
+/** The beginning of a budget's period in which the call is opened. The numbers are those of `PERIOD_CODE`. */
+const PERIOD_START = "CASE WHEN b.period = 1 THEN v_today WHEN b.period = 2 THEN v_this_month ELSE '-infinity' END"
+
 const ONE = "(SELECT p_call.*) c"
 const MANY = "unnest(p_calls) c"
 
 export const openCalls = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // wallet: position in p_wallets. tier: number of the free tier (consumer, tool, month) in this batch; null where the
-  // tool has none. held arrives as the price; the function sets held, free, free_calls_left and budget_ids.
-  yield* sql`CREATE TYPE call_opening AS (
-    wallet int4, tier int4, free_calls int4, invocation_id uuid, consumer_id uuid, provider_id uuid, tool_id uuid,
-    tool_name text, price_version int4, fee_bps smallint, origin smallint, opened_ms int8, deadline_ms int8,
-    key_hash bytea, request_hash bytea, held int8, free boolean, free_calls_left int4, budget_ids uuid[]
-  )`
+  // The keys of a batch that are in use or come twice. A join, because Citus plans no subquery for each of them; by index,
+  // whatever the planner knows of tables that were nearly empty. Another consumer may have a key that is returned here.
+  yield* sql.unsafe(`CREATE OR REPLACE FUNCTION known_keys(p_wallets uuid[], p_calls call_opening[]) RETURNS bytea[]
+  LANGUAGE plpgsql STABLE SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+    DECLARE
+      v_consumers uuid[];
+      v_keys bytea[];
+      v_known bytea[];
+      v_open bytea[];
+      v_kept bytea[];
+    BEGIN
+      SELECT array_agg(c.consumer_id), array_agg(c.key_hash), array_agg(c.key_hash) FILTER (WHERE c.calls > 1)
+      INTO v_consumers, v_keys, v_known
+      FROM (SELECT consumer_id, key_hash, count(*) AS calls FROM unnest(p_calls) WHERE key_hash IS NOT NULL GROUP BY 1, 2) c;
+      SELECT array_agg(o.key_hash) INTO v_open
+      FROM unnest(v_consumers, v_keys) AS c (consumer_id, key_hash)
+      JOIN calls_open o ON o.consumer_id = c.consumer_id AND o.key_hash = c.key_hash;
+      SELECT array_agg(k.key_hash) INTO v_kept
+      FROM unnest(v_consumers, v_keys) AS c (consumer_id, key_hash)
+      JOIN call_idempotency k ON k.consumer_id = c.consumer_id AND k.key_hash = c.key_hash;
+      RETURN v_known || v_open || v_kept;
+    END $$`)
 
   // p_again: an earlier attempt may have committed. p_keyed, p_tiered: some call has an idempotency key, a free tier.
   // p_prices_held: whether `calls_close` of the same statement holds the prices, and so locked the wallets. p_wallets: sorted,
@@ -43,7 +61,7 @@ export const openCalls = Effect.gen(function* () {
   //
   // Codes: 0 opened, 1 opened free, 2 insufficient funds, 3 budget exceeded, 4 replay, 5 idempotency conflict, 6 in
   // flight, 7 account frozen.
-  yield* sql.unsafe(`CREATE FUNCTION calls_open(
+  yield* sql.unsafe(`CREATE OR REPLACE FUNCTION calls_open(
     p_again boolean, p_keyed boolean, p_tiered boolean, p_prices_held boolean, p_call call_opening, p_wallets uuid[], p_prices int8[],
     p_calls call_opening[],
     OUT before int8[], OUT codes smallint[], OUT available int8[], OUT free_left int4[], OUT details text[], OUT body bytea
@@ -58,6 +76,7 @@ export const openCalls = Effect.gen(function* () {
       v_frozen boolean[];
       v_budgeted boolean[];
       v_used int4[];
+      v_free_used int4;
       v_known boolean := false;
       v_known_keys bytea[];
       v_opened call_opening[];
@@ -66,6 +85,8 @@ export const openCalls = Effect.gen(function* () {
       v_detail text;
       v_i int := 0;
       v_opened_at timestamptz;
+      v_today timestamptz;
+      v_this_month timestamptz;
       v_month date;
       v_some_free boolean := false;
       v_some_held boolean := true;
@@ -107,13 +128,7 @@ export const openCalls = Effect.gen(function* () {
       )}
 
       IF p_keyed AND NOT v_single THEN
-        SELECT array_agg(k.key_hash) INTO v_known_keys FROM (
-          SELECT c.key_hash FROM unnest(p_calls) c WHERE c.key_hash IS NOT NULL GROUP BY c.consumer_id, c.key_hash
-          HAVING count(*) > 1
-            OR (SELECT 1 FROM calls_open o WHERE o.consumer_id = c.consumer_id AND o.key_hash = c.key_hash LIMIT 1) = 1
-            OR (SELECT 1 FROM call_idempotency k WHERE k.consumer_id = c.consumer_id AND k.key_hash = c.key_hash
-              LIMIT 1) = 1
-        ) k;
+        v_known_keys := known_keys(p_wallets, p_calls);
       END IF;
       IF p_prices_held AND v_known_keys IS NOT NULL THEN
         -- Takes the holds back: the keys decide. No wallet is frozen or budgeted, or they would not be held.
@@ -188,10 +203,11 @@ export const openCalls = Effect.gen(function* () {
             END IF;
 
             IF p_call.tier IS NOT NULL THEN
-              v_month := date_trunc('month', to_timestamp(p_call.opened_ms::float8 / 1000), 'UTC') AT TIME ZONE 'UTC';
+              v_month := date_trunc('month', to_timestamp(p_call.opened_ms::float8 / 1000) AT TIME ZONE 'UTC');
               IF v_used[p_call.tier] IS NULL THEN
-                v_used[p_call.tier] := coalesce((SELECT f.used FROM free_tier_usage f
-                  WHERE f.consumer_id = p_call.consumer_id AND f.tool_id = p_call.tool_id AND f.month = v_month), 0);
+                SELECT f.used INTO v_free_used FROM free_tier_usage f
+                WHERE f.consumer_id = p_call.consumer_id AND f.tool_id = p_call.tool_id AND f.month = v_month;
+                v_used[p_call.tier] := coalesce(v_free_used, 0);
               END IF;
               IF v_used[p_call.tier] < p_call.free_calls THEN
                 v_code := 1;
@@ -210,9 +226,11 @@ export const openCalls = Effect.gen(function* () {
 
             IF v_budgeted[p_call.wallet] AND p_call.held > 0 THEN
               v_opened_at := to_timestamp(p_call.opened_ms::float8 / 1000);
+              v_today := date_trunc('day', v_opened_at, 'UTC');
+              v_this_month := date_trunc('month', v_opened_at, 'UTC');
               FOR v_budget IN
                 SELECT b.budget_id, b.cap, b.period, b.cap - b.held
-                  - CASE WHEN b.period_start < budget_period_start(b.period, v_opened_at) THEN 0 ELSE b.spent END
+                  - CASE WHEN b.period_start < ${PERIOD_START} THEN 0 ELSE b.spent END
                   AS remaining
                 FROM budgets b
                 WHERE b.consumer_id = p_call.consumer_id AND (b.tool_id IS NULL OR b.tool_id = p_call.tool_id)
@@ -229,8 +247,8 @@ export const openCalls = Effect.gen(function* () {
               END LOOP;
               UPDATE budgets b
               SET held = b.held + p_call.held,
-                spent = CASE WHEN b.period_start < budget_period_start(b.period, v_opened_at) THEN 0 ELSE b.spent END,
-                period_start = greatest(b.period_start, budget_period_start(b.period, v_opened_at))
+                spent = CASE WHEN b.period_start < ${PERIOD_START} THEN 0 ELSE b.spent END,
+                period_start = greatest(b.period_start, ${PERIOD_START})
               WHERE b.consumer_id = p_call.consumer_id AND b.budget_id = ANY (p_call.budget_ids);
             END IF;
             IF p_call.held > 0 THEN
@@ -263,7 +281,7 @@ export const openCalls = Effect.gen(function* () {
         ${countFree("VALUES (p_call.consumer_id, p_call.tool_id, v_month, 1)")}
       ELSIF v_some_free THEN
         ${countFree(`SELECT c.consumer_id, c.tool_id,
-          (date_trunc('month', to_timestamp(c.opened_ms::float8 / 1000), 'UTC') AT TIME ZONE 'UTC')::date, count(*)
+          date_trunc('month', to_timestamp(c.opened_ms::float8 / 1000) AT TIME ZONE 'UTC')::date, count(*)
         FROM ${MANY} WHERE c.free GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`)}
       END IF;
     END $$`)

@@ -9,7 +9,7 @@ export const suspendCalls = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
   // Codes: 0 suspended, 1 too many, 2 gone.
-  yield* sql.unsafe(`CREATE FUNCTION call_suspend(
+  yield* sql.unsafe(`CREATE OR REPLACE FUNCTION call_suspend(
     p_invocation_id uuid, p_consumer_id uuid, p_leg smallint, p_deadline_at timestamptz, p_max int
   ) RETURNS smallint LANGUAGE plpgsql AS $$
     DECLARE

@@ -1,5 +1,5 @@
 /**
- * The transparency log: its keys and newest checkpoint, its tiles, and where each receipt is in it.
+ * The transparency log: its keys and newest checkpoint, and its tiles.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -34,12 +34,4 @@ export const receiptLog = Effect.gen(function* () {
   )`
   // Hashes do not compress.
   yield* sql`ALTER TABLE receipt_log_tiles ALTER COLUMN hashes SET STORAGE EXTERNAL`
-
-  yield* sql`CREATE TABLE receipt_log_places (
-    receipt_id uuid NOT NULL,
-    consumer_id uuid NOT NULL,
-    log smallint NOT NULL,
-    leaf int8 NOT NULL,
-    PRIMARY KEY (receipt_id, consumer_id)
-  )`
 })

@@ -49,7 +49,7 @@ const fill = Effect.fnUntraced(function* (from: number, count: number) {
     FROM (SELECT n, date_trunc('milliseconds', now() - interval '29 days' + n * (interval '29 days' / ${RECEIPTS})) AS at
       FROM generate_series(${from}::int8, ${from + count - 1}::int8) n) c
     JOIN bench_consumers k ON k.n = (c.n * 7919) % 1000 JOIN bench_tools t ON t.n = c.n % 5 ORDER BY c.n`
-  yield* sql`INSERT INTO receipts_unlogged SELECT (array_agg(receipt_id))[1], array_agg(receipt_id) FROM (
+  yield* sql`INSERT INTO receipts_unlogged (first_receipt, receipt_ids, consumer_id) SELECT (array_agg(receipt_id))[1], array_agg(receipt_id), (array_agg(consumer_id))[1] FROM (
       SELECT receipt_id, row_number() OVER (ORDER BY receipt_id DESC) AS n FROM receipts LIMIT ${count}
     ) r GROUP BY n / 64`
 })

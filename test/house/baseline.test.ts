@@ -6,7 +6,9 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { createHash } from "node:crypto"
 import baseline from "../../migrations/0001_baseline.ts"
-import { BASELINE_DIGEST } from "../../migrations/index.ts"
+
+/** Of the tables and types. The functions of calls were part of the first release's baseline, and are those of a migration now. */
+const DIGEST = "b0559de53579"
 
 /** Records statements instead of executing them. */
 const recorder = (statements: Array<string>): SqlClient.SqlClient => {
@@ -23,7 +25,7 @@ const normalized = (statement: string): string =>
     .replaceAll(/\s+/gu, " ")
     .trim()
 
-it.effect("The baseline has the digest that its databases record", () =>
+it.effect("The baseline is that of the first release", () =>
   Effect.gen(function* () {
     const statements: Array<string> = []
     yield* Effect.provideService(baseline, SqlClient.SqlClient, recorder(statements))
@@ -31,9 +33,8 @@ it.effect("The baseline has the digest that its databases record", () =>
     const digest = createHash("sha256").update(statements.map(normalized).join(";\n")).digest("hex").slice(0, 12)
     assert.strictEqual(
       digest,
-      BASELINE_DIGEST,
-      "The baseline changed, so databases made before cannot be used. If that is intended, and nothing is released yet, " +
-        `set BASELINE_DIGEST in migrations/index.ts to ${digest}. Otherwise write a migration instead.`
+      DIGEST,
+      "The baseline changed, which databases made before lack. Write a migration instead."
     )
   })
 )

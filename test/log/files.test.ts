@@ -157,7 +157,7 @@ it.layer(PostgresTest.layer, { timeout: "300 seconds", excludeTestServices: true
         // A running node remembers the tree that it signed, and would stop the new log.
         yield* stop
         yield* sql`TRUNCATE receipt_logs, receipt_log_tiles, receipt_log_places`
-        yield* sql`INSERT INTO receipts_unlogged SELECT receipt_id, ARRAY[receipt_id], true FROM receipts`
+        yield* sql`INSERT INTO receipts_unlogged SELECT receipt_id, ARRAY[receipt_id], true, consumer_id FROM receipts`
         const rewritten = yield* sameLogAgain(settings)
         const third = yield* finished(
           ["witness", "--log", `${rewritten.url}/api/v1/market/log/1`, ...witness.slice(3)],

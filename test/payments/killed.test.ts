@@ -64,10 +64,11 @@ const leasesEnd = Effect.flatMap(PgClient.PgClient, (sql) =>
 
 const sound = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
+  yield* Effect.orDie(sql`SELECT count_receipts(1000000)`)
   const rows = yield* sql<{ readonly account: number; readonly balance: bigint }>`
     SELECT account, sum(credits - debits)::int8 AS balance FROM (
       SELECT 1::int2 AS account, credits, debits FROM wallets
-      UNION ALL SELECT account, credits, debits FROM account_totals
+      UNION ALL SELECT account, credits, debits FROM account_balances
     ) kept GROUP BY 1`.pipe(Effect.orDie)
   assert.strictEqual(
     rows.reduce((sum, { balance }) => sum + balance, 0n),

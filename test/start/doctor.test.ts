@@ -68,7 +68,7 @@ it.layer(PostgresTest.layerDatabase, LIVE)("doctor", (it) => {
       const findings = yield* found(bytes)
       assert.match(findings.get("fitness") ?? "", /^problem: .*encoding SQL_ASCII, and UTF8 is required/u)
       assert.match(findings.get("durability") ?? "", /^problem: Off: fsync, full_page_writes, synchronous_commit/u)
-      assert.match(findings.get("connections") ?? "", /^problem: A node needs 13 connections/u)
+      assert.match(findings.get("connections") ?? "", /^problem: A node needs 14 connections/u)
       assert.match(findings.get("slots") ?? "", /^warning: .*left \(\d+ MiB\)/u)
       assert.match(findings.get("schema") ?? "", /^warning: The schema has version 0, .*Run `migrate`/u)
 

@@ -32,15 +32,13 @@ import {
   changesOf,
   isBounded,
   type Lot,
-  lotDayOf,
   type Posting,
   sameContent,
   type Transfer,
-  transferOfCall
+  transfersOfCall
 } from "../../../domain/ledger/Transfer.ts"
 import { spentIn } from "../../../domain/metering/CallRules.ts"
 import type { ConsumerId } from "../../../domain/shared/Ids.ts"
-import { Microcents, zero } from "../../../domain/shared/Microcents.ts"
 import { oldestFirst } from "../shared/MemoryRows.ts"
 import { put, write } from "../shared/MemoryUnitOfWork.ts"
 import {
@@ -112,32 +110,22 @@ const statusOf = (
 
 // Totals of the memory ledger: as stored, and recomputed from every transfer and open call.
 
-/** The provider's share and the platform's, without amounts of zero. */
-const transfersOfCall = (call: ClosedCallRow | undefined): ReadonlyArray<Transfer> => {
-  if (call === undefined) return []
-  const { receipt, fee, consumerId } = call
-  const common = {
-    transferId: transferOfCall(receipt.receipt_id),
-    debit: "wallet",
-    consumerId,
-    providerId: receipt.provider_id,
-    reference: undefined,
-    effectiveAt: DateTime.makeUnsafe(receipt.timestamp),
-    recordedAt: DateTime.makeUnsafe(receipt.created_at)
-  } as const
-  const net = Microcents.make(receipt.cost_microcents - fee)
-  const lot = lotDayOf(common.recordedAt)
-  return [
-    ...(net > zero ? [{ ...common, leg: 1, kind: "call", credit: "provider", amount: net, lot } as const] : []),
-    ...(fee > zero
-      ? [{ ...common, leg: 2, kind: "fee", credit: "platform_fee", amount: fee, lot: undefined } as const]
-      : [])
-  ]
-}
+const ofCall = (call: ClosedCallRow | undefined): ReadonlyArray<Transfer> =>
+  call === undefined
+    ? []
+    : transfersOfCall({
+        receiptId: call.receipt.receipt_id,
+        consumerId: call.consumerId,
+        providerId: call.receipt.provider_id,
+        cost: call.receipt.cost_microcents,
+        fee: call.fee,
+        calledAt: DateTime.makeUnsafe(call.receipt.timestamp),
+        settledAt: DateTime.makeUnsafe(call.receipt.created_at)
+      })
 
 const everyTransfer = function* (state: State): Generator<Transfer> {
   for (const transfers of state.transfers.values()) yield* transfers
-  for (const call of state.closedCalls.values()) yield* transfersOfCall(call)
+  for (const call of state.closedCalls.values()) yield* ofCall(call)
 }
 
 const totalsOf = (state: State): ReadonlyArray<AccountTotals> => {
@@ -286,7 +274,7 @@ export const ledgerStore = Layer.effect(
           }
         }),
       transfers: (id) =>
-        Effect.sync(() => state.transfers.get(id) ?? transfersOfCall(state.closedCalls.get(callOfTransfer(id)))),
+        Effect.sync(() => state.transfers.get(id) ?? ofCall(state.closedCalls.get(callOfTransfer(id)))),
       byReference: (reference) => Effect.sync(() => byReference(reference)),
       totals: Effect.sync(() => totalsOf(state)),
       audit: Effect.sync(() => auditOf(state))

@@ -193,7 +193,7 @@ const usageStore = Layer.effect(
         ),
       // Usage is computed from the calls: there is nothing to roll up or to count.
       rollUp: () => Effect.succeed(0),
-      countWaiting: () => Effect.succeed(0)
+      countWaiting: Effect.succeed(0)
     })
   })
 )

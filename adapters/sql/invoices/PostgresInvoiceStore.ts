@@ -283,8 +283,8 @@ export const layer = Layer.effect(
           SELECT count(*) AS documents,
             coalesce(sum(total) FILTER (WHERE kind = 'invoice'), 0)::int8 AS invoices,
             coalesce(sum(total) FILTER (WHERE kind = 'statement'), 0)::int8 AS statements,
-            (SELECT coalesce(sum(amount), 0)::int8 FROM transfers WHERE kind IN (1, 2)
-              AND recorded_at >= ${toDate(start)} AND recorded_at < ${toDate(end)}) AS ledger
+            (SELECT coalesce(sum(cost), 0)::int8 FROM receipts
+              WHERE created_at >= ${toDate(start)} AND created_at < ${toDate(end)}) AS ledger
           FROM invoices WHERE month = ${month}`.unprepared.one(rowReader<MonthTotals>({}, { documents: Number }))
       ),
 

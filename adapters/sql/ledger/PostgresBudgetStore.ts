@@ -1,10 +1,10 @@
 /**
  * Budgets in PostgreSQL. The wallet says whether its consumer has any, so that calls without budgets skip the lookup.
  */
-import { Effect, Layer } from "effect"
-import { type BudgetStatus, BudgetStore } from "../../../domain/ledger/Budgets.ts"
+import { type DateTime, Effect, Layer } from "effect"
+import { type BudgetStatus, BudgetStore, startOfPeriod } from "../../../domain/ledger/Budgets.ts"
 import type { ConsumerId } from "../../../domain/shared/Ids.ts"
-import { rowReader, toDate } from "../shared/Rows.ts"
+import { rowReader, toDate, toDateOrNull } from "../shared/Rows.ts"
 import { storeSql } from "../shared/StoreSql.ts"
 import { PERIOD_CODE, wordOf } from "./LedgerCodes.ts"
 
@@ -28,6 +28,12 @@ export const layer = Layer.effect(
           WHERE consumer_id = ${consumerId}`
         return done
       }).pipe(sql.withTransaction)
+
+    /** When the period of a budget began in which this instant is. */
+    const begunBy = (now: DateTime.Utc) => sql`CASE
+      WHEN period = ${PERIOD_CODE.day} THEN ${toDateOrNull(startOfPeriod("day", now))}::timestamptz
+      WHEN period = ${PERIOD_CODE.month} THEN ${toDateOrNull(startOfPeriod("month", now))}::timestamptz
+      ELSE '-infinity' END`
 
     return BudgetStore.of({
       create: Effect.fn("PostgresBudgetStore.create")((budget, most) => {
@@ -60,7 +66,7 @@ export const layer = Layer.effect(
       list: Effect.fn("PostgresBudgetStore.list")((consumerId, now) =>
         sql`
           SELECT consumer_id, budget_id, tool_id, provider_id, cap, period, held, created_at,
-            CASE WHEN period_start < budget_period_start(period, ${toDate(now)}) THEN 0 ELSE spent END AS spent
+            CASE WHEN period_start < ${begunBy(now)} THEN 0 ELSE spent END AS spent
           FROM budgets WHERE consumer_id = ${consumerId} ORDER BY created_at, budget_id`.all(toStatus)
       )
     })

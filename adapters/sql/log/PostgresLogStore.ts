@@ -8,7 +8,7 @@ import { type Log, LogStore } from "../../../domain/log/LogStore.ts"
 import { HASH_BYTES } from "../../../domain/log/MerkleTree.ts"
 import { edgeOf, leafTile, partialWidth, type Tile, TILE_WIDTH, type TilePlace } from "../../../domain/log/Tiles.ts"
 import { causeOfCode, FREE_PROXY_CODE, originOfCode, uuidOfReceipt } from "../ledger/LedgerCodes.ts"
-import { counting, waitingRows } from "../metering/PostgresUsageStore.ts"
+import { ReceiptCounter } from "../ledger/ReceiptCounter.ts"
 import { hasReceiptId, RECEIPT_COLUMNS, type ReceiptRow, toReceipt } from "../receipts/PostgresReceiptStore.ts"
 import { columnsOf } from "../shared/Columns.ts"
 import { type StoreSql, storeSql } from "../shared/StoreSql.ts"
@@ -36,6 +36,7 @@ export const layer = Layer.effect(
   LogStore,
   Effect.gen(function* () {
     const sql = yield* storeSql
+    const counter = yield* ReceiptCounter
     const columns = sql.literal(RECEIPT_COLUMNS)
 
     return LogStore.of({
@@ -65,25 +66,30 @@ export const layer = Layer.effect(
 
       /**
        * Waiting receipts in the order of their ids, which is nearly chronological. A receipt that has a position keeps
-       * it. Deleting the row of a receipt counts it. The query is written for row-by-row lookups,
-       * regardless of the planner's estimates for tables that grow by millions.
+       * it. Only what is counted is taken.
        */
-      take: Effect.fn("PostgresLogStore.take")((limit) =>
-        sql<ReceiptRow & { readonly origin: number }>`
-          WITH taken AS (
-            DELETE FROM receipts_unlogged WHERE first_receipt = ANY (ARRAY(${waitingRows(sql, limit)}))
-            RETURNING receipt_ids, counted
-          ), ${counting(sql, sql`taken w`)}
-          SELECT ${columns}, r.origin FROM taken CROSS JOIN LATERAL unnest(taken.receipt_ids) AS i (id)
-          CROSS JOIN LATERAL (SELECT * FROM receipts WHERE receipt_id = i.id LIMIT 1) r
-          WHERE (SELECT true FROM receipt_log_places p WHERE p.receipt_id = i.id LIMIT 1) IS NULL
+      take: Effect.fn("PostgresLogStore.take")(function* (limit) {
+        yield* counter.count
+        const rows = yield* sql<{ readonly first_receipt: string }>`
+          SELECT first_receipt FROM (
+            SELECT first_receipt, sum(receipts) OVER (ROWS UNBOUNDED PRECEDING) - receipts AS receipts_before FROM (
+              SELECT first_receipt, cardinality(receipt_ids) AS receipts FROM receipts_unlogged WHERE counted LIMIT ${limit}) w
+          ) n WHERE receipts_before < ${limit}`
+        const taken = yield* sql<{ readonly receipt_ids: ReadonlyArray<string> }>`
+          DELETE FROM receipts_unlogged WHERE first_receipt = ANY (${rows.map((row) => row.first_receipt)}::uuid[])
+          RETURNING receipt_ids`
+        const ids = taken.flatMap((row) => row.receipt_ids)
+        return yield* sql<ReceiptRow & { readonly origin: number }>`
+          SELECT ${columns}, r.origin FROM receipts r
+          LEFT JOIN receipt_log_places p ON p.receipt_id = r.receipt_id AND p.consumer_id = r.consumer_id
+          WHERE r.receipt_id = ANY (${ids}::uuid[]) AND p.receipt_id IS NULL
           ORDER BY r.receipt_id`.all((row) => ({
           receipt: toReceipt(row),
           origin: originOfCode(row.origin),
           isFreeCall: row.origin === FREE_PROXY_CODE,
           cause: causeOfCode(row.status)
         }))
-      ),
+      }),
 
       append: Effect.fn("PostgresLogStore.append")(function* (batch) {
         const parts = columnsOf(batch.tiles.flatMap((tile) => changedParts(tile, batch.firstIndex)))
@@ -140,7 +146,7 @@ export const layer = Layer.effect(
       )
     })
   })
-)
+).pipe(Layer.provide(ReceiptCounter.layer))
 
 /** The hashes of a tile without parts are null. */
 const wholeTile = (sql: StoreSql, isOfTile: Statement.Fragment) =>

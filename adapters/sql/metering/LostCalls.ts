@@ -37,17 +37,22 @@ export const recordLost = (
   const keyed = closings.flatMap((one) => one.keyed)
   const rows = `{${closings.map((one) => one.rows).join(",")}}`
   return sql<{ readonly receipt_id: string }>`
+    WITH closed AS MATERIALIZED (
+      SELECT * FROM unnest(${rows}::call_closing[]) c
+      WHERE c.receipt_id <> ALL (${closings.flatMap((one) => one.unused.map(uuidOfReceipt))}::uuid[])
+    ), stored AS MATERIALIZED (
+      SELECT r.receipt_id, r.consumer_id, r.signature FROM receipts r
+      WHERE r.receipt_id IN (SELECT receipt_id FROM closed)
+    )
     INSERT INTO lost_calls (receipt_id, consumer_id, provider_id, tool_id, tool_name, called_at, created_at, cost, fee,
       status, signature, acknowledged, key_hash, found_at)
     SELECT c.receipt_id, c.consumer_id, c.provider_id, c.tool_id, c.tool_name, to_timestamp(c.called_ms::float8 / 1000),
       to_timestamp(c.created_ms::float8 / 1000), c.cost, c.fee, c.status, c.signature, ${isAcknowledged},
       k.key_hash, now()
-    FROM unnest(${rows}::call_closing[]) c
+    FROM closed c
     LEFT JOIN unnest(${keyed.map(({ receiptId: id }) => uuidOfReceipt(id))}::uuid[],
       ${keyed.map(({ keyHash }) => `\\x${storedDigest(keyHash)}`)}::bytea[]) AS k (receipt_id, key_hash) ON k.receipt_id = c.receipt_id
-    WHERE NOT EXISTS (SELECT FROM receipts r WHERE r.receipt_id = c.receipt_id AND r.consumer_id = c.consumer_id
-        AND r.signature = c.signature)
-      AND c.receipt_id <> ALL (${closings.flatMap((one) => one.unused.map(uuidOfReceipt))}::uuid[])
+    WHERE (c.receipt_id, c.consumer_id, c.signature) NOT IN (SELECT receipt_id, consumer_id, signature FROM stored)
     ON CONFLICT (receipt_id, consumer_id) DO NOTHING RETURNING receipt_id`.unprepared.all((row) =>
     receiptOfUuid(row.receipt_id)
   )
@@ -89,19 +94,27 @@ export const closeAgain = (
 ): Effect.Effect<ReadonlyArray<string>, StoreUnavailable> => {
   const keyed = closings.flatMap((one) => one.keyed)
   const rows = `{${closings.map((one) => one.rows).join(",")}}`
-  return sql<{ readonly receipt_id: string }>`
-    SELECT lost.receipt_id FROM (
-      SELECT c.receipt_id, jsonb_populate_record(c, jsonb_build_object('place', 1,
-        'answer_headers', CASE WHEN c.answer_status IS NOT NULL THEN k.mark END)) AS closing
-      FROM unnest(${rows}::call_closing[]) c
-      JOIN calls_open o ON o.invocation_id = c.receipt_id AND o.consumer_id = c.consumer_id
-      LEFT JOIN unnest(${keyed.map(({ receiptId }) => uuidOfReceipt(receiptId))}::uuid[],
-        ${keyed.map(({ mark }) => mark)}::text[]) AS k (receipt_id, mark) ON k.receipt_id = c.receipt_id
-      WHERE c.cost <= o.held AND c.fee_bps = o.fee_bps
-        AND c.receipt_id <> ALL (${closings.flatMap((one) => one.unused.map(uuidOfReceipt))}::uuid[])
-      ORDER BY c.consumer_id, c.receipt_id
-    ) lost, LATERAL calls_close(lost.closing, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, ARRAY[''::bytea], NULL) closed
-    WHERE closed.holds[1] IS NOT NULL`.unprepared.all((row) => receiptOfUuid(row.receipt_id))
+  const open = sql<{ readonly closing: string }>`
+    WITH closed AS MATERIALIZED (SELECT * FROM unnest(${rows}::call_closing[])), open AS MATERIALIZED (
+      SELECT o.invocation_id, o.consumer_id, o.held, o.fee_bps FROM calls_open o
+      WHERE o.invocation_id IN (SELECT receipt_id FROM closed)
+    )
+    SELECT jsonb_populate_record(c::call_closing, jsonb_build_object('place', 1,
+      'answer_headers', CASE WHEN c.answer_status IS NOT NULL THEN k.mark END))::text AS closing
+    FROM closed c
+    JOIN open o ON o.invocation_id = c.receipt_id AND o.consumer_id = c.consumer_id
+    LEFT JOIN unnest(${keyed.map(({ receiptId }) => uuidOfReceipt(receiptId))}::uuid[],
+      ${keyed.map(({ mark }) => mark)}::text[]) AS k (receipt_id, mark) ON k.receipt_id = c.receipt_id
+    WHERE c.cost <= o.held AND c.fee_bps = o.fee_bps
+      AND c.receipt_id <> ALL (${closings.flatMap((one) => one.unused.map(uuidOfReceipt))}::uuid[])
+    ORDER BY c.consumer_id, c.receipt_id`.unprepared
+  return Effect.flatMap(open, (found) =>
+    sql<{ readonly receipt_id: string }>`
+      SELECT (lost.closing).receipt_id AS receipt_id FROM (
+        SELECT closing::call_closing FROM unnest(${found.map(({ closing }) => closing)}::text[]) closing
+      ) lost, LATERAL calls_close(lost.closing, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, ARRAY[''::bytea], NULL) closed
+      WHERE closed.holds[1] IS NOT NULL`.unprepared.all((row) => receiptOfUuid(row.receipt_id))
+  )
 }
 
 const COMPARED_AT_ONCE_MAX = 1_000

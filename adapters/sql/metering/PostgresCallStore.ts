@@ -28,7 +28,7 @@ import { ORIGIN_CODE, receiptOfUuid, uuidOfReceipt, wordOf } from "../ledger/Led
 import * as LaneConnection from "../shared/LaneConnection.ts"
 import { rowReader, toDate } from "../shared/Rows.ts"
 import { isNeverOpened } from "../shared/SqlFailures.ts"
-import { type StoreSql, storeSql } from "../shared/StoreSql.ts"
+import { pruneByKey, type StoreSql, storeSql } from "../shared/StoreSql.ts"
 import {
   availableAfter,
   balancesBefore,
@@ -48,7 +48,7 @@ import {
   storedDigest,
   walletsOf
 } from "./CallRows.ts"
-import * as GroupCommit from "./GroupCommit.ts"
+import * as GroupCommit from "../shared/GroupCommit.ts"
 import { answerColumns, answerOf } from "./KeptAnswers.ts"
 import { recordLost } from "./LostCalls.ts"
 import { keyedOf, RecentClosings } from "./RecentClosings.ts"
@@ -245,26 +245,17 @@ export const make = Effect.fnUntraced(function* (recent: RecentClosings["Service
       )
     ),
 
-    forget: Effect.fn("PostgresCallStore.forget")(
-      (before, limit) =>
-        sql`
-          WITH forgotten AS (
-            DELETE FROM call_idempotency WHERE ctid = ANY (ARRAY(
-              SELECT ctid FROM call_idempotency WHERE created_at < ${toDate(before)} LIMIT ${limit}
-            )) RETURNING 1
-          ) SELECT count(*) FROM forgotten`.number
+    forget: Effect.fn("PostgresCallStore.forget")((before, limit) =>
+      pruneByKey(sql, "call_idempotency", "consumer_id, key_hash", sql`created_at < ${toDate(before)}`, limit)
     ),
 
     pruneRetained: Effect.fn("PostgresCallStore.pruneRetained")(
       (before, limit) =>
         sql`
-          WITH forgotten AS (
-            UPDATE call_idempotency SET answer_body = '' WHERE ctid = ANY (ARRAY(
-              SELECT ctid FROM call_idempotency
-              WHERE answer_headers LIKE '{"left"%' AND answer_body <> '' AND created_at < ${toDate(before)}
-              LIMIT ${limit} FOR UPDATE SKIP LOCKED
-            )) RETURNING 1
-          ) SELECT count(*) FROM forgotten`.number
+          UPDATE call_idempotency SET answer_body = '' WHERE (consumer_id, key_hash) IN (
+            SELECT consumer_id, key_hash FROM call_idempotency
+            WHERE answer_headers LIKE '{"left"%' AND answer_body <> '' AND created_at < ${toDate(before)} LIMIT ${limit})
+          RETURNING 1 AS pruned`.unprepared.count
     )
   })
 })

@@ -9,7 +9,7 @@ import { NamePinStore, type PinFound } from "../../../domain/metering/ToolDirect
 import { type ConsumerId, ToolId } from "../../../domain/shared/Ids.ts"
 import { receiptOfUuid, uuidOfReceipt } from "../ledger/LedgerCodes.ts"
 import { rowReader, toDate, toDateOrNull } from "../shared/Rows.ts"
-import { prune, storeSql } from "../shared/StoreSql.ts"
+import { prune, pruneByKey, storeSql } from "../shared/StoreSql.ts"
 
 const toGrant = rowReader<Grant>({ grant_id: "id" })
 const toReservation = rowReader<Reservation>({}, { invocation_id: receiptOfUuid })
@@ -193,7 +193,7 @@ const unfitOutputs = Layer.effect(
       ),
 
       prune: Effect.fn("PostgresUnfitOutputs.prune")((before, limit) =>
-        prune(sql, "unfit_outputs", sql`noted_at < ${toDate(before)}`, limit)
+        pruneByKey(sql, "unfit_outputs", "consumer_id, receipt_id", sql`noted_at < ${toDate(before)}`, limit)
       )
     })
   })

@@ -11,6 +11,7 @@ import {
   WaitlistStore
 } from "../../../domain/platform/Submissions.ts"
 import { columnsOf } from "../shared/Columns.ts"
+import { ReceiptCounter } from "../ledger/ReceiptCounter.ts"
 import { rowReader, toDate } from "../shared/Rows.ts"
 import { prune, storeSql } from "../shared/StoreSql.ts"
 
@@ -58,27 +59,28 @@ export const platformFigures = Layer.effect(
   PlatformFigures,
   Effect.gen(function* () {
     const sql = yield* storeSql
+    const counter = yield* ReceiptCounter
 
     const all = sql`SELECT (SELECT count(*) FROM providers) AS providers, (SELECT count(*) FROM consumers) AS consumers,
       (SELECT coalesce(sum(tools), 0)::int8 FROM catalog_tallies) - (
         SELECT count(*) FROM tools WHERE withdrawn_at IS NULL
           AND provider_id IN (SELECT id FROM providers WHERE frozen_at IS NOT NULL)
       ) AS tools,
-      (SELECT coalesce(sum(calls), 0)::int8 FROM usage_totals) AS invocations`
+      (SELECT coalesce(sum(calls), 0)::int8 FROM usage_hourly) AS invocations`
 
     const since = (from: Date) => sql`
       SELECT (SELECT count(*) FROM providers WHERE created_at >= ${from}) AS providers,
         (SELECT count(*) FROM consumers WHERE created_at >= ${from}) AS consumers,
         (SELECT count(*) FROM tools WHERE created_at >= ${from}) AS tools,
-        (SELECT coalesce(sum(calls), 0)::int8 FROM usage_totals WHERE hour >= ${from}) AS invocations`
+        (SELECT coalesce(sum(calls), 0)::int8 FROM usage_hourly WHERE hour >= ${from}) AS invocations`
 
     return PlatformFigures.of({
       count: Effect.fn("PostgresPlatformFigures.count")((sinceHour) =>
-        (sinceHour === undefined ? all : since(toDate(sinceHour))).one(toCounts)
+        Effect.andThen(counter.count, (sinceHour === undefined ? all : since(toDate(sinceHour))).one(toCounts))
       )
     })
   })
-)
+).pipe(Layer.provide(ReceiptCounter.layer))
 
 const submissionStore = Layer.effect(
   SubmissionStore,

@@ -136,6 +136,19 @@ export const prune = (
       RETURNING 1
     ) SELECT count(*) FROM gone`.number
 
+/** The same for a table that may be distributed, where only keys identify rows. They are not locked first. */
+export const pruneByKey = (
+  sql: StoreSql,
+  table: string,
+  key: string,
+  isOld: Statement.Fragment,
+  limit: number
+): Effect.Effect<number, StoreUnavailable> =>
+  sql`
+    DELETE FROM ${sql(table)} WHERE (${sql.literal(key)}) IN (
+      SELECT ${sql.literal(key)} FROM ${sql(table)} WHERE ${isOld} LIMIT ${limit})
+    RETURNING 1 AS gone`.unprepared.count
+
 interface Listed<Row extends object, A> {
   readonly table: string
   /** Default: all. */

@@ -83,21 +83,21 @@ export const layer = Layer.effect(
           RETURNING attempts`.one(({ attempts }) => attempts)
       ),
 
-      /** One statement decides: the row lock orders concurrent requests. */
+      /** The row lock orders concurrent requests. */
       mailed: Effect.fn("PostgresVerificationStore.mailed")(function* (addressHash, now, since, max) {
-        const isCounted = yield* sql`
-          INSERT INTO mailed_addresses AS m (address_hash, sent, last_sent)
-          VALUES (decode(${addressHash}, 'hex'), ARRAY[${toDate(now)}::timestamptz], ${toDate(now)})
-          ON CONFLICT (address_hash) DO UPDATE SET last_sent = excluded.last_sent,
-            sent = ARRAY(SELECT s FROM unnest(m.sent) s WHERE s > ${toDate(since)}) || excluded.sent
-          WHERE (SELECT count(*) FROM unnest(m.sent) s WHERE s > ${toDate(since)}) < ${max}
-          RETURNING 1 AS counted`.hasRows
-        if (isCounted) return undefined
-        const [row] = yield* sql<{ readonly first: Date | null }>`
-          SELECT (SELECT min(s) FROM unnest(sent) s WHERE s > ${toDate(since)}) AS first FROM mailed_addresses
-          WHERE address_hash = decode(${addressHash}, 'hex')`
-        return toInstantOrUndefined(row?.first ?? null) ?? now
-      }),
+        const hash = Buffer.from(addressHash, "hex")
+        yield* sql`
+          INSERT INTO mailed_addresses (address_hash, sent, last_sent) VALUES (${hash}, '{}', ${toDate(now)})
+          ON CONFLICT DO NOTHING`
+        const sent = yield* sql<{ readonly sent: ReadonlyArray<Date> }>`
+          SELECT sent FROM mailed_addresses WHERE address_hash = ${hash} FOR UPDATE`.one((row) => row.sent)
+        const counted = sent.filter((at) => at > toDate(since)).toSorted((a, b) => a.getTime() - b.getTime())
+        if (counted.length >= max) return toInstantOrUndefined(counted[0] ?? null) ?? now
+        yield* sql`
+          UPDATE mailed_addresses SET last_sent = ${toDate(now)}, sent = ${[...counted, toDate(now)]}::timestamptz[]
+          WHERE address_hash = ${hash}`
+        return undefined
+      }, sql.withTransaction),
 
       forgetMailed: Effect.fn("PostgresVerificationStore.forgetMailed")((before, limit) =>
         prune(sql, "mailed_addresses", sql`last_sent < ${toDate(before)}`, limit)

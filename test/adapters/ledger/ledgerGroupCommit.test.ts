@@ -4,7 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import { Cause, Deferred, Effect, Exit, Fiber, Scope } from "effect"
 import { SqlError } from "effect/sql"
-import * as GroupCommit from "../../../adapters/sql/metering/GroupCommit.ts"
+import * as GroupCommit from "../../../adapters/sql/shared/GroupCommit.ts"
 import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
 import { atOnce } from "../../contracts/ledgerSamples.ts"
 

@@ -67,7 +67,7 @@ describe("doctor", () => {
     ["slots", "warning", { inactiveSlots: [{ name: "old", bytes: 1 }] }, "old (1 MiB)"],
     ["slots", "problem", { inactiveSlots: [{ name: "old", bytes: 2 ** 31 }] }, "old (2048 MiB)"],
     ["prepared_transactions", "warning", { preparedOld: ["left"] }, "ROLLBACK PREPARED"],
-    ["connections", "problem", { connectionLimit: 12 }, "needs 13 connections"],
+    ["connections", "problem", { connectionLimit: 12 }, "needs 14 connections"],
     ["clock", "problem", { clockSkewMs: 2_500 }, "2500 ms ahead of"],
     ["clock", "problem", { clockSkewMs: -2_500 }, "2500 ms behind"],
     ["wal_level", "warning", { walLevel: "minimal" }, "Set it to replica"],

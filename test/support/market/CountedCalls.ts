@@ -5,8 +5,6 @@ import { Effect } from "effect"
 import * as PostgresUsageStore from "../../../adapters/sql/metering/PostgresUsageStore.ts"
 import { UsageStore } from "../../../domain/metering/Usage.ts"
 
-const CALLS_MAX = 100_000
-
-export const countCalls = Effect.flatMap(UsageStore, (usage) => usage.countWaiting(CALLS_MAX)).pipe(
+export const countCalls = Effect.flatMap(UsageStore, (usage) => usage.countWaiting).pipe(
   Effect.provide(PostgresUsageStore.layer)
 )

@@ -11,7 +11,7 @@
 import { type Cause, Effect, Exit, Schedule, type Scope } from "effect"
 import type { SqlError } from "effect/sql"
 import { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
-import { isConflict, isLockedOut, isLockTimeout, raiseAll } from "../shared/SqlFailures.ts"
+import { isConflict, isLockedOut, isLockTimeout, raiseAll } from "./SqlFailures.ts"
 
 export interface GroupCommitOptions<Item, Answer> {
   readonly name: string
