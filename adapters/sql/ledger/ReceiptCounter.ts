@@ -28,7 +28,8 @@ export class ReceiptCounter extends Context.Service<
   static readonly layer = Layer.effect(
     ReceiptCounter,
     Effect.gen(function* () {
-      const connection = yield* LaneConnection.make((yield* PgClient.PgClient).config, "counter")
+      const { config } = yield* PgClient.PgClient
+      const connection = yield* LaneConnection.make(() => config, "counter")
 
       const countAll = Effect.gen(function* () {
         let counted = 0

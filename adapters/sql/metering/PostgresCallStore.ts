@@ -27,7 +27,7 @@ import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.t
 import { ORIGIN_CODE, receiptOfUuid, uuidOfReceipt, wordOf } from "../ledger/LedgerCodes.ts"
 import * as LaneConnection from "../shared/LaneConnection.ts"
 import { rowReader, toDate } from "../shared/Rows.ts"
-import { isNeverOpened } from "../shared/SqlFailures.ts"
+import { isNeverOpened, isOfSeveralShards } from "../shared/SqlFailures.ts"
 import { pruneByKey, type StoreSql, storeSql } from "../shared/StoreSql.ts"
 import {
   availableAfter,
@@ -52,6 +52,7 @@ import * as GroupCommit from "../shared/GroupCommit.ts"
 import { answerColumns, answerOf } from "./KeptAnswers.ts"
 import { recordLost } from "./LostCalls.ts"
 import { keyedOf, RecentClosings } from "./RecentClosings.ts"
+import * as ShardLanes from "./ShardLanes.ts"
 
 // Calls between two legs, in PostgreSQL. They are rare, so they use the pool instead of the lane of calls.
 
@@ -143,19 +144,29 @@ interface EarlierRow {
  */
 export const make = Effect.fnUntraced(function* (recent: RecentClosings["Service"] | undefined, silenceMs?: number) {
   const sql = yield* storeSql
-  const connection = yield* LaneConnection.make((yield* PgClient.PgClient).config, "calls", silenceMs)
-  const lane = yield* GroupCommit.make<Item, Answer>({
-    name: "calls",
-    batchMax: BATCH_MAX,
-    batchEnough: BATCH_ENOUGH,
-    batchWeightMax: BATCH_BYTES_MAX,
-    weightOf: (item) => (item._tag === "Open" ? 0 : (item.call.stored?.body.length ?? 0)),
-    // Its caller and the sweeper may close a call at the same time.
-    keyOf: (item) => (item._tag === "Open" ? undefined : item.call.receipt.receipt_id),
-    queueMax: QUEUE_MAX,
-    lockedOut: (items) => lockedOut(connection, items, ({ call }) => call.consumerId),
-    run: (items, again) => settle(connection, recent, items, again)
+  const makeLane = Effect.fnUntraced(function* (
+    name: string,
+    config: () => PgClient.PgClientConfig,
+    forgetShards: Effect.Effect<void>
+  ) {
+    const connection = yield* LaneConnection.make(config, name, silenceMs)
+    return yield* GroupCommit.make<Item, Answer>({
+      name,
+      batchMax: BATCH_MAX,
+      batchEnough: BATCH_ENOUGH,
+      batchWeightMax: BATCH_BYTES_MAX,
+      weightOf: (item) => (item._tag === "Open" ? 0 : (item.call.stored?.body.length ?? 0)),
+      // Its caller and the sweeper may close a call at the same time.
+      keyOf: (item) => (item._tag === "Open" ? undefined : item.call.receipt.receipt_id),
+      queueMax: QUEUE_MAX,
+      lockedOut: (items) => lockedOut(connection, items, ({ call }) => call.consumerId),
+      run: (items, again) =>
+        Effect.tapError(settle(connection, recent, items, again), (error) =>
+          isOfSeveralShards(error) ? forgetShards : Effect.void
+        )
+    })
   })
+  const lane = yield* ShardLanes.make({ consumerOf: ({ call }: Item) => call.consumerId, make: makeLane })
 
   const earlier = Effect.fn("PostgresCallStore.earlier")(function* (
     consumerId: ConsumerId,

@@ -43,7 +43,7 @@ export const checkDatabase = Effect.gen(function* () {
         OR schemaname = current_schema()
         AND NOT has_table_privilege(format('%I.%I', schemaname, tablename), 'INSERT')
         ORDER BY 1) AS closed`
-  const problem = problemOf(state!)
+  const problem = problemOf(state!) ?? (yield* readCluster)
   if (problem !== undefined) return yield* new DatabaseUnfit({ problem })
 })
 
@@ -69,8 +69,70 @@ export const problemOf = ({
   }
   return closed.length === 0
     ? undefined
-    : `the role "${role}" may not read and write the tables ${closed.slice(0, TABLES_NAMED_MAX).join(", ")}${closed.length > TABLES_NAMED_MAX ? " and others" : ""}. Make it their owner or grant it SELECT, INSERT, UPDATE and DELETE.`
+    : `the role "${role}" may not read and write the tables ${namesOf(closed)}. Make it their owner or grant it SELECT, INSERT, UPDATE and DELETE.`
 }
+
+// A Citus cluster over which docs/citus.sql has spread the tables.
+
+interface ClusterState {
+  /** Tables that Citus does not know. */
+  readonly unmanaged: ReadonlyArray<string>
+  /** The smallest of all nodes. */
+  readonly max_prepared_transactions: number
+  /** The longest of all nodes; below zero: never. */
+  readonly recover_2pc_seconds: number
+  /** Nodes with a standby that may lack what a transaction over several nodes committed. */
+  readonly asynchronous: ReadonlyArray<string>
+}
+
+const RECOVER_2PC_SECONDS_MAX = 10
+
+/** Of one PostgreSQL, undefined. */
+const readCluster = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [citus] = yield* sql<{ readonly is_there: boolean }>`
+    SELECT to_regclass('pg_dist_partition') IS NOT NULL AS is_there`
+  if (!citus!.is_there) return undefined
+  const [state] = yield* sql<ClusterState>`
+    WITH told AS (
+      SELECT nodename || ':' || nodeport AS node, result::json AS settings FROM run_command_on_all_nodes($$
+        SELECT json_build_object('prepared', current_setting('max_prepared_transactions')::int4,
+          'seconds', extract(epoch FROM current_setting('citus.recover_2pc_interval')::interval)::float8,
+          'standbys', (SELECT count(*) FROM pg_stat_replication
+            WHERE sync_state = 'async' AND NOT starts_with(application_name, 'citus_')))
+      $$) JOIN pg_dist_node USING (nodeid) WHERE success
+    )
+    SELECT min((settings ->> 'prepared')::int4) AS max_prepared_transactions,
+      CASE WHEN min((settings ->> 'seconds')::float8) < 0 THEN -1 ELSE max((settings ->> 'seconds')::float8) END
+        AS recover_2pc_seconds,
+      coalesce(array_agg(node ORDER BY node) FILTER (WHERE (settings ->> 'standbys')::int4 > 0), '{}') AS asynchronous,
+      ARRAY(SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema()
+        AND format('%I.%I', schemaname, tablename)::regclass NOT IN (SELECT logicalrelid FROM pg_dist_partition)
+        ORDER BY 1) AS unmanaged
+    FROM told WHERE EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = to_regclass('wallets'))
+    HAVING count(*) > 0`
+  return state === undefined ? undefined : clusterProblemOf(state)
+})
+
+export const clusterProblemOf = (state: ClusterState): string | undefined => {
+  const { asynchronous, max_prepared_transactions, recover_2pc_seconds, unmanaged } = state
+  if (unmanaged.length > 0) {
+    return `Citus does not know the tables ${namesOf(unmanaged)}, so a crash can commit half of a transaction. Stop the nodes and run docs/citus.sql again.`
+  }
+  if (max_prepared_transactions === 0) {
+    return "a node of the cluster has max_prepared_transactions = 0, and transactions over several nodes are prepared. Set it to max_connections on every node and restart them."
+  }
+  if (recover_2pc_seconds < 0 || recover_2pc_seconds > RECOVER_2PC_SECONDS_MAX) {
+    return `a node of the cluster ends interrupted transactions ${recover_2pc_seconds < 0 ? "never" : `every ${recover_2pc_seconds} s`}, and their wallets are locked until then. Set citus.recover_2pc_interval to ${RECOVER_2PC_SECONDS_MAX}s at most on every node.`
+  }
+  if (asynchronous.length > 0) {
+    return `a standby of ${namesOf(asynchronous)} is asynchronous, so a failover can lose one side of a transaction over several nodes. Set synchronous_standby_names there.`
+  }
+  return undefined
+}
+
+const namesOf = (names: ReadonlyArray<string>): string =>
+  `${names.slice(0, TABLES_NAMED_MAX).join(", ")}${names.length > TABLES_NAMED_MAX ? " and others" : ""}`
 
 // The privileges of the service's role, which protect append-only tables. The role that owns the tables runs the
 // migrations. The service connects as a second role that may read and add their rows, but not change or delete them.
@@ -90,11 +152,10 @@ export const grantTo = Effect.fnUntraced(function* (role: string) {
     Effect.gen(function* () {
       yield* sql`LOCK TABLE agent_tool_billing_migrations IN ACCESS EXCLUSIVE MODE`
       const owned = yield* sql<{ readonly schema: string; readonly name: string }>`
-        SELECT schemaname::text AS schema, tablename::text AS name FROM pg_tables
-        WHERE schemaname = current_schema() AND pg_has_role(tableowner, 'USAGE')`
+        SELECT relnamespace::regnamespace::text AS schema, relname::text AS name FROM pg_class
+        WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v') AND pg_has_role(relowner, 'USAGE')`
       yield* sql`GRANT USAGE ON SCHEMA ${sql(owned[0]!.schema)} TO ${sql(role)}`
       yield* sql`GRANT SELECT, INSERT, UPDATE, DELETE ON ${sql.csv(owned.map(({ name }) => sql`${sql(name)}`))} TO ${sql(role)}`
-      yield* sql`GRANT SELECT ON transfers, account_totals, usage_totals TO ${sql(role)}`
       yield* sql`REVOKE UPDATE, DELETE, TRUNCATE ON ${sql.csv(APPEND_ONLY_TABLES.map((name) => sql`${sql(name)}`))}
         FROM ${sql(role)}`
     })

@@ -7,7 +7,7 @@
  * is done or will never be done, however late the network delivers it.
  */
 import { type PgClient, PgConnection, PgTypes } from "@effect/sql-pg"
-import { Duration, Effect, Exit, Result, Scope } from "effect"
+import { Duration, Effect, Exit, Redacted, Result, Scope } from "effect"
 import type { SqlError } from "effect/sql"
 import { makeDeadlines } from "../../../domain/shared/Deadlines.ts"
 import { connectionError, isConnectionLost, isReadOnly } from "./SqlFailures.ts"
@@ -54,15 +54,15 @@ interface Session {
 interface Open {
   readonly connection: PgConnection.PgConnection
   readonly scope: Scope.Closeable
+  readonly to: PgClient.PgClientConfig
 }
 
 const SESSION = `SELECT pid, backend_start::text FROM pg_stat_activity WHERE pid = pg_backend_pid()`
 const END_SESSION = `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
   WHERE pid = $1 AND backend_start = $2::timestamptz`
 
-/** The plan of an `unnest` statement does not depend on the content of the arrays, and is never worth compiling. */
 const settings = {
-  plan_cache_mode: "force_generic_plan",
+  // The plan of an `unnest` statement is never worth compiling.
   jit: "off",
   // Every table is accessed by its key. A plan made while a table was empty must not scan it when it is full.
   enable_seqscan: "off",
@@ -72,17 +72,24 @@ const settings = {
   statement_timeout: "10s"
 }
 
-/** A statement sets them, because a connection pooler drops settings of the startup message. */
-const APPLY = `SELECT ${Object.entries(settings)
-  .map(([name, value]) => `set_config('${name}', '${value}', false)`)
-  .join(", ")}`
+/**
+ * A statement sets them, because a connection pooler drops settings of the startup message. The plan of an `unnest` statement
+ * does not depend on the content of the arrays. Citus finds the shard in them, so it plans each time.
+ */
+const APPLY = `SELECT set_config('plan_cache_mode',
+  CASE WHEN to_regproc('citus_version') IS NULL THEN 'force_generic_plan' ELSE 'auto' END, false), ${Object.entries(
+    settings
+  )
+    .map(([name, value]) => `set_config('${name}', '${value}', false)`)
+    .join(", ")}`
 
 /** The silence is longer than `statement_timeout`, by the time that a response may take on the network. */
 const SILENCE_MS = 12_000
 const CONNECT_TIMEOUT = Duration.seconds(3)
 
+/** `config` is asked before each statement: the connection follows a server that moves. */
 export const make = Effect.fnUntraced(function* (
-  config: PgClient.PgClientConfig,
+  config: () => PgClient.PgClientConfig,
   lane: string,
   silenceMs: number = SILENCE_MS
 ): Effect.fn.Return<LaneConnection, never, Scope.Scope> {
@@ -95,16 +102,17 @@ export const make = Effect.fnUntraced(function* (
 
   const connect = Effect.gen(function* () {
     const own = yield* Scope.fork(scope)
+    const to = config()
     const connection = yield* PgConnection.make({
-      ...config,
+      ...to,
       connectTimeout: CONNECT_TIMEOUT,
-      applicationName: `${config.applicationName ?? "agent-tool-billing"} ${lane}`
+      applicationName: `${to.applicationName ?? "agent-tool-billing"} ${lane}`
     }).pipe(
       Scope.provide(own),
       Effect.onError((cause) => Scope.close(own, Exit.failCause(cause))),
       Effect.mapError(asBroken)
     )
-    const fresh: Open = { connection, scope: own }
+    const fresh: Open = { connection, scope: own, to }
     yield* takeOver(fresh).pipe(Effect.onError((cause) => Scope.close(own, Exit.failCause(cause))))
     open = fresh
     return fresh
@@ -138,7 +146,10 @@ export const make = Effect.fnUntraced(function* (
 
   return {
     query: (sql, params) =>
-      Effect.suspend(() => (open === undefined ? connect : Effect.succeed(open))).pipe(
+      Effect.suspend(() => {
+        if (open === undefined) return connect
+        return isSameServer(open.to, config()) ? Effect.succeed(open) : Effect.andThen(disconnect, connect)
+      }).pipe(
         Effect.flatMap(ask(sql, params)),
         Effect.catch((error) => {
           if (isConnectionLost(error)) return Effect.andThen(disconnect, Effect.fail(asBroken(error)))
@@ -148,6 +159,9 @@ export const make = Effect.fnUntraced(function* (
       )
   }
 })
+
+const isSameServer = (a: PgClient.PgClientConfig, b: PgClient.PgClientConfig): boolean =>
+  a === b || (a.url !== undefined && b.url !== undefined && Redacted.value(a.url) === Redacted.value(b.url))
 
 const sessionNotEnded = ({ pid }: Session): SqlError.SqlError => {
   const cause = new Error(`PostgreSQL's process ${pid} does not end`)

@@ -9,6 +9,7 @@ import { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
 const DISK_FULL = "53100"
 /** A primary that became a standby. */
 const READ_ONLY_TRANSACTION = "25006"
+const FEATURE_NOT_SUPPORTED = "0A000"
 /** A closing names a call that the database does not have: see `migrations/ledger/CloseCalls.ts`. */
 const NEVER_OPENED = "P0002"
 
@@ -46,6 +47,9 @@ export const isLockedOut = (error: SqlError.SqlError): boolean =>
 
 /** The server became a standby, or rejects writes for another reason. */
 export const isReadOnly = (error: SqlError.SqlError): boolean => sqlStateOf(error) === READ_ONLY_TRANSACTION
+
+/** Citus locks rows of one shard with a statement, and has a lane for each. The statement did nothing. */
+export const isOfSeveralShards = (error: SqlError.SqlError): boolean => sqlStateOf(error) === FEATURE_NOT_SUPPORTED
 
 /** The call that a statement closes was never opened in this database. */
 export const isNeverOpened = (cause: Cause.Cause<unknown>): boolean =>

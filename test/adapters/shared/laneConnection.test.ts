@@ -17,7 +17,7 @@ const lane = Effect.gen(function* () {
   const way = yield* aWay(database.hostname, Number(database.port))
   const url = new URL(database)
   url.port = String(way.address.port)
-  const connection = yield* LaneConnection.make({ url: Redacted.make(url.href) }, "test", SILENCE_MS)
+  const connection = yield* LaneConnection.make(() => ({ url: Redacted.make(url.href) }), "test", SILENCE_MS)
   const ask = (seconds: number) => connection.query("SELECT $1::float8 FROM pg_sleep($1::float8)", [seconds])
   return { way, ask }
 })

@@ -30,7 +30,8 @@ it.layer(PostgresTest.layerDatabase, LIVE)("after a server became writable again
       yield* setReadOnly(true)
       yield* Effect.gen(function* () {
         const sql = yield* storeSql
-        const lane = yield* LaneConnection.make((yield* PgClient.PgClient).config, "calls")
+        const { config } = yield* PgClient.PgClient
+        const lane = yield* LaneConnection.make(() => config, "calls")
         const byStore = sql`CREATE TABLE IF NOT EXISTS written (n int)`
         const inTransaction = sql.withTransaction(byStore)
         const byCall = lane.query("CREATE TABLE IF NOT EXISTS written (n int)", [])

@@ -4,6 +4,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
+import { onEveryNode } from "./CitusCluster.ts"
 
 export interface TestDatabases {
   /** To a database that is not the tests', as a role that may create databases. */
@@ -28,15 +29,24 @@ export const urlOf = ({ adminUrl }: Pick<TestDatabases, "adminUrl">, database: s
 
 export const connectedTo = (url: Redacted.Redacted) => Effect.provide(PgClient.layer({ url, maxConnections: 1 }))
 
-export const createDatabase = Effect.fnUntraced(function* (name: string, template: string) {
-  const sql = yield* SqlClient.SqlClient
-  yield* sql`CREATE DATABASE ${sql(name)} TEMPLATE ${sql(template)}`
-})
+export const createDatabase = (name: string, template: string) =>
+  onEveryNode((sql) => sql`CREATE DATABASE ${sql(name)} TEMPLATE ${sql(template)}`)
 
-export const dropDatabase = Effect.fnUntraced(function* (name: string) {
-  const sql = yield* SqlClient.SqlClient
-  yield* sql`DROP DATABASE IF EXISTS ${sql(name)} WITH (FORCE)`
-})
+/** Ends what is connected to it, as background workers are, and admits nothing more: only then it can be copied. */
+export const closeDatabase = (name: string) =>
+  onEveryNode((sql) =>
+    Effect.andThen(
+      sql`ALTER DATABASE ${sql(name)} ALLOW_CONNECTIONS false`,
+      sql`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = ${name}`
+    )
+  )
+
+/** The workers of a cluster that maintain a database connect to it until it is closed. */
+export const dropDatabase = (name: string) =>
+  closeDatabase(name).pipe(
+    Effect.ignore,
+    Effect.andThen(onEveryNode((sql) => sql`DROP DATABASE IF EXISTS ${sql(name)} WITH (FORCE)`))
+  )
 
 export const dropDatabases = Effect.fnUntraced(function* (prefix: string) {
   const sql = yield* SqlClient.SqlClient
