@@ -45,12 +45,16 @@ const UNLIMITED = {
   LOG_LEVEL: "Warn"
 }
 
-export const startService = (profile: string, dataDir: string): Promise<Running> => {
+export const startService = (
+  profile: string,
+  dataDir: string,
+  env: Readonly<Record<string, string>> = {}
+): Promise<Running> => {
   const args = ["src/main.ts", "serve", "--port", "0", "--profile", profile, "--data-dir", dataDir]
-  return startScript(args, ready, UNLIMITED)
+  return startScript(args, ready, { ...UNLIMITED, ...env })
 }
 
-const send = async <A>(port: number, path: string, body: unknown, key?: string): Promise<A> => {
+export const send = async <A>(port: number, path: string, body: unknown, key?: string): Promise<A> => {
   const response = await fetch(`http://127.0.0.1:${port}${path}`, {
     method: "POST",
     headers: { "content-type": "application/json", ...(key === undefined ? {} : { authorization: `Bearer ${key}` }) },

@@ -10,7 +10,7 @@ export interface Running {
   stop(): Promise<void>
 }
 
-const READY_WITHIN_MS = 30_000
+const READY_WITHIN_MS = 120_000
 
 /** Starts a script of the project and waits until `ready` matches a line of its output; the first group is the port. */
 export const startScript = (
