@@ -3,7 +3,7 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { SqlClient, Statement } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import { ClaimStore } from "../../../domain/earnings/Claims.ts"
 import { PayoutStore } from "../../../domain/earnings/PayoutStore.ts"
 import { AccountSearch } from "../../../domain/operator/AccountSearch.ts"
@@ -13,6 +13,7 @@ import { ConsumerId, ProviderId } from "../../../domain/shared/Ids.ts"
 import { DisputeStore } from "../../../domain/trust/DisputeStore.ts"
 import { postgresStores } from "../../contracts/contractOverEveryStore.ts"
 import { LIVE } from "../../support/servers/PostgresTest.ts"
+import { plansOf } from "../../support/servers/QueryPlans.ts"
 
 const ROWS = 40_000
 const ID = "019348c2-a7b1-7c3d-8e9f-0123456789ab"
@@ -60,25 +61,6 @@ const TABLES = [
   "audit_trail",
   "chargebacks"
 ] as const
-
-/** The plans of all statements of an effect. */
-const plansOf = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
-  const sql = yield* SqlClient.SqlClient
-  const sent: Array<readonly [text: string, parameters: ReadonlyArray<unknown>]> = []
-  const recording: Statement.Transformer = (statement) =>
-    Effect.sync(() => {
-      sent.push(statement.compile())
-      return statement
-    })
-  yield* Effect.provideService(effect, Statement.CurrentTransformer, recording)
-  assert.isAtLeast(sent.length, 1)
-  const plans: Array<string> = []
-  for (const [text, parameters] of sent) {
-    const rows = yield* sql.unsafe<{ readonly "QUERY PLAN": string }>(`EXPLAIN (COSTS OFF) ${text}`, parameters)
-    plans.push(rows.map((row) => row["QUERY PLAN"]).join("\n"))
-  }
-  return plans
-})
 
 it.layer(postgresStores, LIVE)("The operator's lists on large tables", (it) => {
   it.effect("read no table from its beginning to its end", () =>
