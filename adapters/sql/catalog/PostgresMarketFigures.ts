@@ -1,7 +1,7 @@
 /**
  * Market figures. Proxied and reported calls are counted from `tool_figures` and `proxied_consumers`, which the
- * sequencer maintains, and from the calls that still wait for it. Revenue comes from the hourly totals. No figure reads
- * all calls.
+ * sequencer maintains, and from the calls that still wait for it. Revenue is what calls credited to providers and platform.
+ * No figure reads all calls.
  */
 import { Effect, Layer } from "effect"
 import { MarketFigures, type MarketTotals, type ToolFigures } from "../../../domain/catalog/CatalogStore.ts"
@@ -72,7 +72,7 @@ export const layer = Layer.effect(
         coalesce(sum(free_calls), 0)::int8 AS free_calls, max(last_called_at) AS last_call,
         (SELECT count(*) FROM proxied_consumers) + (SELECT count(DISTINCT w.consumer_id) FROM waiting w
           WHERE NOT EXISTS (SELECT FROM proxied_consumers p WHERE p.consumer_id = w.consumer_id)) AS agents,
-        (SELECT coalesce(sum(spend), 0)::int8 FROM usage_hourly) AS revenue
+        (SELECT coalesce(sum(credits), 0)::int8 FROM account_balances WHERE lane = 1) AS revenue
       FROM counted`.one(totalsOf)
 
     const ofTools = Effect.fnUntraced(function* (ids: ReadonlyArray<ToolId>) {

@@ -48,7 +48,8 @@ const healthHistoryStore = Layer.effect(
   })
 )
 
-// Counts over the whole platform, in PostgreSQL. Calls are counted from hourly totals, never one by one.
+// Counts over the whole platform, in PostgreSQL. Every call has one place in the log, or waits for it; those of a day are
+// counted from hourly totals.
 
 const toCounts = rowReader<MarketCounts>(
   {},
@@ -66,7 +67,8 @@ export const platformFigures = Layer.effect(
         SELECT count(*) FROM tools WHERE withdrawn_at IS NULL
           AND provider_id IN (SELECT id FROM providers WHERE frozen_at IS NOT NULL)
       ) AS tools,
-      (SELECT coalesce(sum(calls), 0)::int8 FROM usage_hourly) AS invocations`
+      (SELECT coalesce(sum(size), 0)::int8 FROM receipt_logs)
+        + (SELECT coalesce(sum(cardinality(receipt_ids)), 0)::int8 FROM receipts_unlogged) AS invocations`
 
     const since = (from: Date) => sql`
       SELECT (SELECT count(*) FROM providers WHERE created_at >= ${from}) AS providers,
