@@ -8,6 +8,7 @@ import walletSplits from "./0002_wallet_splits.ts"
 import effectiveOutputSchema from "./0003_effective_output_schema.ts"
 import disputeReference from "./0004_dispute_reference.ts"
 import bothEngines from "./0005_both_engines.ts"
+import failedReceipts from "./0006_failed_receipts.ts"
 import { patiently, type SchemaBusy, yielding } from "./YieldingLocks.ts"
 
 /**
@@ -21,7 +22,8 @@ const migrations = {
   "0002_wallet_splits": walletSplits,
   "0003_effective_output_schema": effectiveOutputSchema,
   "0004_dispute_reference": disputeReference,
-  "0005_both_engines": bothEngines
+  "0005_both_engines": bothEngines,
+  "0006_failed_receipts": failedReceipts
 }
 
 /** The names of all migrations, in the order in which they are applied. */

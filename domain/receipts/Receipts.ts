@@ -4,7 +4,7 @@
 import { Context, type DateTime, Effect, Exit, Layer, type Option, Predicate, Schema, Semaphore } from "effect"
 import { ConsumerId, isReceiptId, ProviderId, ReceiptId, ToolId } from "../shared/Ids.ts"
 import { type Microcents, MicrocentsFromInt } from "../shared/Microcents.ts"
-import type { Page, PageRequest } from "../shared/Page.ts"
+import { COUNTED_MAX, type Page, type PageRequest } from "../shared/Page.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import { format, Timestamp } from "../shared/Time.ts"
 import { INVALID_PARAMS, MISSING_CAPABILITY } from "../upstream/Protocol.ts"
@@ -209,6 +209,10 @@ export interface ReceiptFilter {
   readonly to: string | undefined
 }
 
+/** Totals are counted up to this. The receipts of one tool are looked for among all of the account. */
+export const receiptsCountedMax = ({ toolId }: ReceiptFilter): number =>
+  toolId === undefined ? COUNTED_MAX : COUNTED_MAX / 10
+
 /** The facts that were recorded with a receipt and are not part of it. */
 export interface Settled {
   /** The cause of a call that ended in `error` because of its caller. */
@@ -228,7 +232,7 @@ export class ReceiptStore extends Context.Service<
   {
     find(id: ReceiptId): Effect.Effect<Option.Option<Receipt>, StoreUnavailable>
     settledOf(id: ReceiptId): Effect.Effect<Option.Option<Settled>, StoreUnavailable>
-    /** Newest first: the calls of a consumer, or of a provider's tools. */
+    /** Newest first: the calls of a consumer, or of a provider's tools. The total is at most `receiptsCountedMax`. */
     list(owner: ReceiptOwner, filter: ReceiptFilter, page: PageRequest): Effect.Effect<Page<Receipt>, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/receipts/ReceiptStore") {}

@@ -5,24 +5,27 @@ import { Schema } from "effect"
 import { HttpApiGroup } from "effect/http-api"
 import { type CallCause, RECEIPT_ALGORITHM, ReceiptStatus } from "../../../domain/receipts/Receipts.ts"
 import { ToolId } from "../../../domain/shared/Ids.ts"
+import { COUNTED_MAX } from "../../../domain/shared/Page.ts"
 import * as Endpoint from "../contract/Endpoint.ts"
 import { readBy, uncached } from "../contract/Endpoint.ts"
 import * as Field from "../contract/Field.ts"
 import { Instant, pageQuery } from "../contract/InputSchemas.ts"
 import { CONSUMER_ID, NOW, PROVIDER_ID, RECEIPT_ID, TOOL_ID } from "../contract/SampleValues.ts"
-import { pageOf, ReceiptBody, receiptId, signature } from "../contract/SharedFields.ts"
+import { pageFields, ReceiptBody, receiptId, signature } from "../contract/SharedFields.ts"
 
 const receipt = Field.of(ReceiptBody, "The receipt.")
 const valid = Field.boolean("Whether the receipt was signed by this service and is unchanged.")
 const algorithm = Field.always(RECEIPT_ALGORITHM, "Algorithm of the signature.")
 const verifiedAt = Field.timestamp("Time of the verification.")
 
-const ReceiptPage = pageOf(
-  "ReceiptPage",
-  "A page of receipts.",
-  "receipts",
-  Field.list(ReceiptBody, "Receipts of this page, newest first.")
-)
+const ReceiptPage = Field.object("ReceiptPage", "A page of receipts.", {
+  receipts: Field.list(ReceiptBody, "Receipts of this page, newest first."),
+  ...pageFields,
+  total: Field.int(
+    `Number of items in the filtered list, counted up to ${COUNTED_MAX}; with \`tool_id\`, up to ${COUNTED_MAX / 10}.`,
+    1
+  )
+})
 
 const OneReceipt = Field.object("OneReceipt", "The receipt, and the verification of its signature.", {
   receipt,

@@ -2,7 +2,7 @@
  * Receipts in memory.
  */
 import { Effect, Layer, Option } from "effect"
-import { type ReceiptOwner, ReceiptStore } from "../../../domain/receipts/Receipts.ts"
+import { type ReceiptOwner, receiptsCountedMax, ReceiptStore } from "../../../domain/receipts/Receipts.ts"
 import { isIssuedReceiptId } from "../../../domain/shared/Ids.ts"
 import { type Page, pageOf, type PageRequest } from "../../../domain/shared/Page.ts"
 import { type ClosedCallRow, MemoryLedger } from "../ledger/MemoryLedger.ts"
@@ -51,8 +51,8 @@ export const layer = Layer.effect(
           )
         ),
       list: (owner, filter, page) =>
-        Effect.sync(() =>
-          newestPage(
+        Effect.sync(() => {
+          const found = newestPage(
             callsOf(ledger, owner).filter(
               ({ receipt }) =>
                 (filter.toolId === undefined || receipt.tool_id === filter.toolId) &&
@@ -63,7 +63,8 @@ export const layer = Layer.effect(
             page,
             (call) => call.receipt
           )
-        )
+          return { ...found, total: Math.min(found.total, receiptsCountedMax(filter)) }
+        })
     })
   )
 )

@@ -3,7 +3,14 @@
  */
 import { DateTime, Effect, Layer } from "effect"
 import type { Statement } from "effect/sql"
-import { type Receipt, type ReceiptOwner, type ReceiptStatus, ReceiptStore } from "../../../domain/receipts/Receipts.ts"
+import { REPORT_DAYS_MAX } from "../../../domain/metering/DirectMetering.ts"
+import {
+  type Receipt,
+  receiptsCountedMax,
+  type ReceiptOwner,
+  type ReceiptStatus,
+  ReceiptStore
+} from "../../../domain/receipts/Receipts.ts"
 import {
   type ConsumerId,
   isIssuedReceiptId,
@@ -61,9 +68,10 @@ export const calledSince = (sql: StoreSql, since: DateTime.Utc): Statement.Fragm
 export const hasStatus = (sql: StoreSql, status: ReceiptStatus): Statement.Fragment =>
   sql.in("r.status", codesOfStatus(status))
 
-/** Compares times, not ids: a metered call may be reported later than it was made. */
+/** A call may be reported days after it was made: its id is younger by as much. */
 const calledBefore = (sql: StoreSql, until: DateTime.Utc): Statement.Fragment =>
-  sql`r.called_at < ${DateTime.toDate(until)}`
+  sql`(r.receipt_id < ${smallestIdAt(DateTime.add(until, { days: REPORT_DAYS_MAX }).epochMilliseconds + ID_SLACK_MS)}::uuid
+    AND r.called_at < ${DateTime.toDate(until)})`
 
 /** Newest first: rows after a position have smaller ids. A position that is not a receipt id ends the list. */
 export const beyond = (sql: StoreSql, after: Position | undefined): ReadonlyArray<Statement.Fragment> => {
@@ -76,7 +84,9 @@ export const hasReceiptId = (sql: StoreSql, column: string, id: ReceiptId): Stat
   isIssuedReceiptId(id) ? sql`${sql.literal(column)} = ${uuidOfReceipt(id)}` : sql`false`
 
 const smallestIdAt = (epochMs: number): string => {
-  const hex = Math.max(0, epochMs).toString(16).padStart(12, "0")
+  const hex = Math.min(Math.max(0, epochMs), 2 ** 48 - 1)
+    .toString(16)
+    .padStart(12, "0")
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-0000-0000-000000000000`
 }
 
@@ -151,17 +161,31 @@ export const layer = Layer.effect(
       ),
 
       list: Effect.fn("PostgresReceiptStore.list")(function* (owner, filter, page) {
+        // The provider is named too: the few receipts of a small one are not looked for among all of a large consumer. Failed
+        // calls are few, and their index has the tool.
+        const [tool] =
+          filter.toolId === undefined || (filter.status !== undefined && filter.status !== "success")
+            ? []
+            : yield* sql<{ readonly provider_id: string }>`SELECT provider_id FROM tools WHERE id = ${filter.toolId}`
         const where = sql.and([
           belongsTo(sql, owner, "r"),
           ...(filter.toolId === undefined ? [] : [sql`r.tool_id = ${filter.toolId}`]),
+          ...(tool === undefined ? [] : [sql`r.provider_id = ${tool.provider_id}`]),
           ...(filter.status === undefined ? [] : [hasStatus(sql, filter.status)]),
           ...(filter.from === undefined ? [] : [calledSince(sql, DateTime.makeUnsafe(filter.from))]),
           ...(filter.to === undefined ? [] : [calledBefore(sql, DateTime.makeUnsafe(filter.to))])
         ])
-        const total = yield* sql`SELECT count(*) FROM receipts r WHERE ${where}`.unprepared.number
+        // In order, although a count needs none: for the first few rows the planner would read the table of all accounts.
+        const total = yield* sql`
+          SELECT count(*) FROM (SELECT FROM receipts r WHERE ${where}
+            ORDER BY r.receipt_id DESC LIMIT ${receiptsCountedMax(filter)}) counted`.unprepared.number
+        // The position is found on ids alone, so that a deep page does not read all rows before it.
         const rows = yield* sql<ReceiptRow>`
-          SELECT ${columns} FROM receipts r WHERE ${sql.and([where, ...beyond(sql, page.after)])}
-          ORDER BY r.receipt_id DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}`.unprepared.all(toReceipt)
+          SELECT ${columns} FROM (
+            SELECT r.receipt_id FROM receipts r WHERE ${sql.and([where, ...beyond(sql, page.after)])}
+            ORDER BY r.receipt_id DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}
+          ) page JOIN receipts r ON r.receipt_id = page.receipt_id
+          ORDER BY r.receipt_id DESC`.unprepared.all(toReceipt)
         return pageOf(rows, page.limit, total, (last) => ({ key: "", id: last.receipt_id }))
       })
     })

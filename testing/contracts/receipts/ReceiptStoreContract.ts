@@ -1,7 +1,7 @@
 /**
  * What a ReceiptStore must do.
  */
-import { Effect, Option } from "effect"
+import { DateTime, Effect, Option } from "effect"
 import assert from "node:assert/strict"
 import type { AccountStore } from "../../../domain/accounts/Account.ts"
 import type { CatalogStore } from "../../../domain/catalog/CatalogStore.ts"
@@ -168,12 +168,14 @@ export const receiptStoreContract: Contract<
       const consumerId = yield* consumerWith(10_000)
       const provider = yield* aProvider()
       const [a, b] = [yield* aListedTool(provider, "a"), yield* aListedTool(provider, "b")]
-      const first = (yield* called(consumerId, a, "2026-11-20T10:00:00.000Z")).receipt.receipt_id
-      const failed = (yield* called(consumerId, a, "2026-11-20T11:00:00.000Z", { cost: 0, status: "error" })).receipt
-        .receipt_id
-      const last = (yield* called(consumerId, b, "2026-11-20T12:00:00.000Z")).receipt.receipt_id
+      // A receipt's id is made at the time of its call, or when the call is reported, at most days later.
+      const now = yield* DateTime.now
+      const hoursAgo = (hours: number) => DateTime.formatIso(DateTime.subtract(now, { hours }))
+      const [ten, eleven, noon] = [hoursAgo(3), hoursAgo(2), hoursAgo(1)]
+      const first = (yield* called(consumerId, a, ten)).receipt.receipt_id
+      const failed = (yield* called(consumerId, a, eleven, { cost: 0, status: "error" })).receipt.receipt_id
+      const last = (yield* called(consumerId, b, noon)).receipt.receipt_id
       const owner: ReceiptOwner = { role: "consumer", ownerId: consumerId }
-      const [ten, eleven, noon] = [10, 11, 12].map((hour) => `2026-11-20T${hour}:00:00.000Z`)
       for (const [filter, ids] of [
         [{ toolId: a.toolId }, [failed, first]],
         [{ status: "error" }, [failed]],
