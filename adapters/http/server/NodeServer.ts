@@ -3,9 +3,10 @@
  */
 import { Context, Duration, Effect, Fiber, Layer, Schema } from "effect"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
-import { createServer as createSocketServer, type Socket } from "node:net"
+import { createServer as createSocketServer, Server as SocketServer, type Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { gzipSync } from "node:zlib"
+import { ownSlots, type SlotsOf } from "../../../domain/shared/Slots.ts"
 import { Dispatcher } from "../pipeline/Dispatcher.ts"
 import {
   type LastEvent,
@@ -14,7 +15,7 @@ import {
   type WebRequest,
   type WebResponse
 } from "../pipeline/WebRequest.ts"
-import { Connections, makeRejections } from "./Connections.ts"
+import { type Admission, Connections, makeRejections } from "./Connections.ts"
 import {
   endStream,
   isStreaming,
@@ -106,6 +107,8 @@ export interface Stopping {
   readonly dispatcher: Dispatcher["Service"]
   readonly drain: Duration.Input
   readonly noticeMs: number
+  readonly isReplaced: boolean
+  readonly onClose: () => void
 }
 
 const NOTICE_CHECK = Duration.millis(20)
@@ -117,8 +120,11 @@ const CLOSING_WAIT_MAX = Duration.seconds(1)
 
 const stopServer = (stopping: Stopping) => Effect.andThen(giveNotice(stopping), close(stopping))
 
-/** New connections are still served. Ends early when none is open. */
-const giveNotice = ({ connections, dispatcher, noticeMs }: Stopping) => {
+/**
+ * New connections are still served, or those that replace this process take them, and the node stays ready. Ends early when
+ * none is open.
+ */
+const giveNotice = ({ connections, dispatcher, isReplaced, noticeMs, server }: Stopping) => {
   const noneOpen = Effect.repeat(
     Effect.delay(
       Effect.sync(() => connections.count === 0),
@@ -127,7 +133,8 @@ const giveNotice = ({ connections, dispatcher, noticeMs }: Stopping) => {
     { until: (isTrue) => isTrue }
   )
   return Effect.andThen(
-    dispatcher.beginDrain,
+    // A server of HTTP would close its idle connections as well, on which clients may be sending.
+    isReplaced ? Effect.sync(() => SocketServer.prototype.close.call(server)) : dispatcher.beginDrain,
     Effect.suspend(() => (connections.count === 0 ? Effect.void : Effect.timeoutOption(noneOpen, noticeMs)))
   )
 }
@@ -137,8 +144,9 @@ const giveNotice = ({ connections, dispatcher, noticeMs }: Stopping) => {
  * nothing during it. Calls in flight may end, whether or not their callers have disconnected. Those in flight at the end
  * of the drain are canceled and settled.
  */
-const close = ({ dispatcher: { cutOff, endStreams, idle }, drain, running, server }: Stopping) =>
+const close = ({ dispatcher: { cutOff, endStreams, idle }, drain, onClose, running, server }: Stopping) =>
   Effect.callback<void>((resume) => {
+    onClose()
     server.close(() => resume(Effect.void))
     Effect.runSync(endStreams)
   }).pipe(
@@ -174,6 +182,10 @@ export interface ServerSettings {
   readonly trustedProxies?: TrustedProxies
   /** The time that a request may take to arrive, its body included. */
   readonly requestMs?: number
+  /** Of addresses. Default: this process counts alone. */
+  readonly slotsOf?: SlotsOf | undefined
+  /** Whether another process that listens on the same port replaces this one. Read when the service stops. */
+  readonly isReplaced?: () => boolean
 }
 
 /** The server did not start, because the operating system does not give it the address or the port. */
@@ -201,7 +213,7 @@ export class ListeningAt extends Context.Service<ListeningAt, { readonly host: s
 ) {}
 
 /** Each costs some tens of kilobytes. */
-const CONNECTIONS_MAX = 10_000
+export const CONNECTIONS_MAX = 10_000
 const CONNECTIONS_PER_ADDRESS_MAX = 1_000
 /** Accepted beyond the limit, so that one of them can replace an idle one. */
 const CONNECTIONS_SPARE = 256
@@ -227,18 +239,18 @@ export const layer = (settings: ServerSettings) =>
       const reject = makeRejections(dispatcher.baseUrl, (answer) => void run(dispatcher.logRejected(answer)))
       const running = new Set<Fiber.Fiber<WebResponse>>()
       const max = settings.connectionsMax ?? CONNECTIONS_MAX
-      const connections = new Connections({
-        max,
-        perAddressMax: settings.connectionsPerAddressMax ?? CONNECTIONS_PER_ADDRESS_MAX,
-        trusted: settings.trustedProxies ?? []
-      })
+      const perAddressMax = settings.connectionsPerAddressMax ?? CONNECTIONS_PER_ADDRESS_MAX
+      const slots = settings.slotsOf?.("connections", perAddressMax) ?? ownSlots(perAddressMax)
+      const connections = new Connections({ max, perAddressMax, slots, trusted: settings.trustedProxies ?? [] })
+      /** Connections of which other workers decide. Their requests wait. */
+      const undecided = new WeakMap<Socket, Promise<void>>()
       /** Connections rejected already: the parser reports an error for every further chunk. */
       const malformed = new WeakSet<Duplex>()
       const compression = makeCompression()
-      let stops = false
+      const stopping = { isBegun: false, isClosing: false }
       /** A response announces the end of its connection, unless the client has sent further requests on it already. */
       const isLast = (incoming: IncomingMessage, outgoing: ServerResponse): boolean =>
-        stops && (!server.listening || connections.of(incoming.socket)?.latest?.outgoing === outgoing)
+        stopping.isBegun && (stopping.isClosing || connections.of(incoming.socket)?.latest?.outgoing === outgoing)
       const unread = new UnreadResponses()
       /** An uncaught exception here would end the process, and with it all calls. */
       const sendOrDisconnect = (incoming: IncomingMessage, outgoing: ServerResponse, answer: WebResponse) => {
@@ -269,38 +281,48 @@ export const layer = (settings: ServerSettings) =>
           requireHostHeader: false
         },
         (incoming, outgoing) => {
-          const rejected = reject.request(incoming)
-          if (rejected !== undefined) return send(false, unread, incoming, outgoing, rejected)
-          const connection = connections.of(incoming.socket)
-          if (connection === undefined || connection.unanswered === PIPELINED_MAX) {
-            return void incoming.socket.destroy()
-          }
-          connections.began(connection, { incoming, outgoing })
-          let last: LastEvent | undefined
-          const sendEvent: WebRequest["sendEvent"] = (headers, event, lastOfStream) => {
-            last = lastOfStream
-            writeEvent(outgoing, headers, event)
-          }
-          const fiber = run(dispatch(toWebRequest(incoming, sendEvent)))
-          running.add(fiber)
-          fiber.addObserver((exit) => {
-            running.delete(fiber)
-            if (exit._tag === "Failure") outgoing.destroy()
-            else if (isStreaming(outgoing)) endStream(unread, outgoing, exit.value, last)
-            else inTurn(() => sendOrDisconnect(incoming, outgoing, exit.value))
-          })
-          outgoing.on("close", () => {
-            connections.answered(connection)
-            if (!outgoing.writableFinished) fiber.interruptUnsafe()
-          })
+          const decision = undecided.get(incoming.socket)
+          if (decision === undefined) begin(incoming, outgoing)
+          else void decision.then(() => incoming.socket.writable && begin(incoming, outgoing))
         }
       )
+      const begin = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+        const rejected = reject.request(incoming)
+        if (rejected !== undefined) return send(false, unread, incoming, outgoing, rejected)
+        const connection = connections.of(incoming.socket)
+        if (connection === undefined || connection.unanswered === PIPELINED_MAX) {
+          return void incoming.socket.destroy()
+        }
+        connections.began(connection, { incoming, outgoing })
+        let last: LastEvent | undefined
+        const sendEvent: WebRequest["sendEvent"] = (headers, event, lastOfStream) => {
+          last = lastOfStream
+          writeEvent(outgoing, headers, event)
+        }
+        const fiber = run(dispatch(toWebRequest(incoming, sendEvent)))
+        running.add(fiber)
+        fiber.addObserver((exit) => {
+          running.delete(fiber)
+          if (exit._tag === "Failure") outgoing.destroy()
+          else if (isStreaming(outgoing)) endStream(unread, outgoing, exit.value, last)
+          else inTurn(() => sendOrDisconnect(incoming, outgoing, exit.value))
+        })
+        outgoing.on("close", () => {
+          connections.answered(connection)
+          if (!outgoing.writableFinished) fiber.interruptUnsafe()
+        })
+      }
       server.maxConnections = max + CONNECTIONS_SPARE
       server.on("connection", (socket: Socket) => {
+        const decide = (admission: Admission): void => {
+          undecided.delete(socket)
+          if (admission === "admitted") return
+          malformed.add(socket)
+          reject.connection(socket, admission)
+        }
         const admission = connections.open(socket)
-        if (admission === "admitted") return
-        malformed.add(socket)
-        reject.connection(socket, admission)
+        if (typeof admission === "string") decide(admission)
+        else undecided.set(socket, Effect.runPromiseWith(context)(admission).then(decide))
       })
       server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
         if (malformed.has(socket)) return
@@ -309,14 +331,16 @@ export const layer = (settings: ServerSettings) =>
       })
       server.setTimeout(settings.silenceMs ?? SILENCE_MS)
       const stop = Effect.suspend(() => {
-        stops = true
+        stopping.isBegun = true
         return stopServer({
           server,
           connections,
           running,
           dispatcher,
           drain: settings.drain,
-          noticeMs: settings.noticeMs ?? 0
+          noticeMs: settings.noticeMs ?? 0,
+          isReplaced: settings.isReplaced?.() ?? false,
+          onClose: () => (stopping.isClosing = true)
         })
       })
       yield* Effect.acquireRelease(listen(server, settings), () => stop)

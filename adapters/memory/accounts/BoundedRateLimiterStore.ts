@@ -52,3 +52,12 @@ const make = Effect.gen(function* () {
 })
 
 export const layer = Layer.effect(RateLimiter.RateLimiterStore, make).pipe(Layer.provide(RateLimiter.layerStoreMemory))
+
+export type TokenBucket = RateLimiter.RateLimiterStore["Service"]["tokenBucket"]
+
+/** With the buckets of another process. */
+export const layerOver = (tokenBucket: TokenBucket) =>
+  Layer.effect(
+    RateLimiter.RateLimiterStore,
+    Effect.map(RateLimiter.RateLimiterStore, (library) => ({ ...library, tokenBucket }))
+  ).pipe(Layer.provide(RateLimiter.layerStoreMemory))
