@@ -21,6 +21,7 @@ import { Idempotency } from "../../../domain/shared/Idempotency.ts"
 import { LONG_TEXT_CHARS_MIN, ownTurn } from "../../../domain/shared/OwnTurn.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
 import type { AccessRule } from "../contract/Endpoint.ts"
+import type { WithOthers } from "./MetricSum.ts"
 import { parseJson, readText } from "./Decoding.ts"
 import {
   AuthorizationRejected,
@@ -69,6 +70,8 @@ export class HttpSettings extends Context.Service<
     readonly requestTimeoutMs: number
     readonly trustedProxies: TrustedProxies
     readonly metrics: MetricsAccess
+    /** Default: this process is the whole node. */
+    readonly metricsOfWorkers?: WithOthers | undefined
     /** The contact for vulnerabilities: a `mailto:` or `https:` URL. Undefined: there is no security.txt. */
     readonly securityContact: string | undefined
   }

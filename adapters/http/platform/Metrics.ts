@@ -1,5 +1,5 @@
 /**
- * /metrics: requests, calls and state of this process, and the connections and backlog of the store. If the store does not
+ * /metrics: requests, calls and state of this process, or of all workers of the node, and the connections and backlog of the store. If the store does not
  * respond in time, its metrics are left out.
  */
 import { Effect, Redacted } from "effect"
@@ -19,6 +19,7 @@ import { HttpMetrics, type RouteMeter } from "../pipeline/RequestTelemetry.ts"
 import { documentRoute, type Route } from "../pipeline/Route.ts"
 import { HttpSettings, type MetricsAccess } from "../pipeline/Stages.ts"
 import { bearer } from "../pipeline/WebRequest.ts"
+import type { Metric, Reading, Sample } from "../pipeline/MetricSum.ts"
 
 export const admit = (access: MetricsAccess, given: string): Effect.Effect<void, MetricsRejected> => {
   if (access === "open") return Effect.void
@@ -27,19 +28,6 @@ export const admit = (access: MetricsAccess, given: string): Effect.Effect<void,
 }
 
 // Metrics in the Prometheus text format. Label values come from the code alone.
-
-export interface Sample {
-  readonly suffix?: string
-  readonly labels?: Readonly<Record<string, string>>
-  readonly value: number
-}
-
-export interface Metric {
-  readonly name: string
-  readonly help: string
-  readonly type: "counter" | "gauge" | "histogram"
-  readonly samples: ReadonlyArray<Sample>
-}
 
 /** Gauges of a reading; without samples where there is none. */
 const gaugesOf =
@@ -53,7 +41,7 @@ const gaugesOf =
 
 const PROMETHEUS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
-const prometheusText = (metrics: ReadonlyArray<Metric>): string =>
+const prometheusText = (metrics: Reading): string =>
   metrics
     .map(({ help, name, samples, type }) =>
       [
@@ -73,7 +61,7 @@ const labelText = (labels: Readonly<Record<string, string>>): string => {
 const STORE_WAIT = "500 millis"
 
 export const metricsRoutes = Effect.gen(function* () {
-  const { metrics: access } = yield* HttpSettings
+  const { metrics: access, metricsOfWorkers = () => Effect.succeed } = yield* HttpSettings
   const http = yield* HttpMetrics
   const calls = yield* CallTally
   const store = yield* StoreWatch
@@ -94,10 +82,9 @@ export const metricsRoutes = Effect.gen(function* () {
     Effect.catchCause(() => Effect.undefined)
   )
 
-  const read = Effect.gen(function* () {
-    const known = yield* asked
+  const readingOf = Effect.fnUntraced(function* (known: Effect.Success<typeof asked>): Effect.fn.Return<Reading> {
     const beats = yield* heartbeats.read
-    const text = prometheusText([
+    return [
       ...httpMetrics(http.read()),
       {
         name: "atb_calls_total",
@@ -151,6 +138,7 @@ export const metricsRoutes = Effect.gen(function* () {
         name: "atb_job_late_from_timestamp_seconds",
         help: "Time from which each background job of this node counts as late.",
         type: "gauge",
+        across: "min",
         samples: beats.map(({ job, lateFromMs }) => ({ labels: { task: job }, value: lateFromMs / 1_000 }))
       },
       {
@@ -172,9 +160,15 @@ export const metricsRoutes = Effect.gen(function* () {
         samples: beats.map(({ job, lastMs }) => ({ labels: { task: job }, value: lastMs / 1_000 }))
       },
       ...processMetrics(startedAt.epochMilliseconds)
-    ])
-    return { status: 200, headers: { "content-type": PROMETHEUS_TYPE }, body: text }
+    ]
   })
+
+  const withOthers = metricsOfWorkers(readingOf(undefined))
+  const read = Effect.map(Effect.flatMap(Effect.flatMap(asked, readingOf), withOthers), (reading) => ({
+    status: 200,
+    headers: { "content-type": PROMETHEUS_TYPE },
+    body: prometheusText(reading)
+  }))
 
   const metrics: Route = {
     ...documentRoute("/metrics", uncached, read, "Metrics of this process for Prometheus"),
@@ -220,7 +214,10 @@ const durationSamples = (
 const replicaMetrics = (replica: ReadReplica | undefined): ReadonlyArray<Metric> => {
   const known = gaugesOf(replica && { inUse: replica.isFresh(), lagSeconds: replica.lagMs() / 1_000 })
   return [
-    known("atb_read_replica_up", "Whether reads of reports and the catalog go to the read replica.", "inUse"),
+    {
+      ...known("atb_read_replica_up", "Whether reads of reports and the catalog go to the read replica.", "inUse"),
+      across: "min"
+    },
     known("atb_read_replica_lag_seconds", "How far the read replica is behind the primary at most.", "lagSeconds"),
     {
       name: "atb_read_replica_reads_total",
