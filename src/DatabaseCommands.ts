@@ -4,6 +4,7 @@
  */
 import { Console, Effect, Redacted, Result } from "effect"
 import {
+  CONNECTIONS_BESIDE_POOL,
   type DatabaseFacts,
   type Finding,
   judge,
@@ -21,7 +22,7 @@ import { checkDatabase } from "../adapters/sql/shared/DatabaseCheck.ts"
 import { storeSql } from "../adapters/sql/shared/StoreSql.ts"
 import * as migrations from "../migrations/index.ts"
 import { sentenceOf } from "./StartFailure.ts"
-import { type AppConfig, valueOf } from "./config/AppConfig.ts"
+import { type AppConfig, valueOf, workersOf } from "./config/AppConfig.ts"
 import { client, database, type Database, migrateSchema, OwnerUrl } from "./layers/Database.ts"
 import { failed } from "./user/CommandFailure.ts"
 
@@ -82,7 +83,9 @@ export const doctor = (config: AppConfig, asJson: boolean) =>
       })
 
 const onDatabaseOf = (config: AppConfig) => {
-  const connectionsMax = valueOf(config, "DATABASE_CONNECTIONS_MAX")
+  const workers = workersOf(config)
+  // A node's, without what its first worker has beside its pool.
+  const connectionsMax = workers * valueOf(config, "DATABASE_CONNECTIONS_MAX") + (workers - 1) * CONNECTIONS_BESIDE_POOL
   return config.profile === "embedded"
     ? Effect.flatMap(EmbeddedPostgres, ({ ownerUrl, url }) => examine({ url, ownerUrl, connectionsMax })).pipe(
         Effect.provide(EmbeddedPostgres.layer({ dataDir: valueOf(config, "DATA_DIR") }))

@@ -5,13 +5,19 @@ import { Console, Deferred, Effect, Layer } from "effect"
 import { flushCompileCache } from "node:module"
 import { setFlagsFromString } from "node:v8"
 import { parseTrustedProxies } from "../adapters/http/pipeline/WebRequest.ts"
-import { layer as nodeServer, ListeningAt, portToListenOn } from "../adapters/http/server/NodeServer.ts"
+import {
+  CONNECTIONS_MAX,
+  layer as nodeServer,
+  ListeningAt,
+  portToListenOn
+} from "../adapters/http/server/NodeServer.ts"
 import { type AppConfig, baseUrlOf, valueOf } from "./config/AppConfig.ts"
 import { listOf } from "./config/SettingValues.ts"
 import { demoByDefault } from "./layers/DemoProvider.ts"
 import { Fatal, nodeClock } from "./layers/Process.ts"
 import { metricsAccess, serviceOf, upstreamPolicy } from "./layers/Service.ts"
 import { telemetry } from "./layers/Telemetry.ts"
+import type { WorkerLink } from "./layers/WorkerLink.ts"
 
 /**
  * Otherwise V8 allocates objects of requests in its old generation, where they stay until the next full collection, in
@@ -26,16 +32,21 @@ const REQUESTS_STAY_YOUNG = "--no-allocation-site-pretenuring"
  */
 const CODE_STAYS_COMPILED = "--memory-reducer-gc-count=0"
 
-export const serve = Effect.fnUntraced(function* (given: AppConfig) {
+/** `link`: of a worker, which serves together with others. */
+export const serve = Effect.fnUntraced(function* (given: AppConfig, link?: WorkerLink) {
   setFlagsFromString(REQUESTS_STAY_YOUNG)
   setFlagsFromString(CODE_STAYS_COMPILED)
-  const config = { ...given, PORT: yield* portToListenOn(valueOf(given, "HOST"), valueOf(given, "PORT")) }
-  return yield* Effect.provide(serveOn(config), telemetry(config).pipe(Layer.provideMerge(nodeClock(config))))
+  const port = link?.duty.port ?? (yield* portToListenOn(valueOf(given, "HOST"), valueOf(given, "PORT")))
+  const config = { ...given, PORT: port }
+  const ofProcess = telemetry(config).pipe(Layer.provideMerge(nodeClock(config)))
+  return yield* Effect.provide(serveOn(config, link), Layer.merge(ofProcess, link?.postgres ?? Layer.empty))
 })
 
-const serveOn = (config: AppConfig) =>
+const serveOn = (config: AppConfig, link: WorkerLink | undefined) =>
   Effect.gen(function* () {
-    yield* Console.log(welcome(config, yield* ListeningAt))
+    const at = yield* ListeningAt
+    const text = welcome(config, at, link?.duty.workers ?? 1)
+    yield* link === undefined ? Console.log(text) : link.ready(at.port, text)
     // The next start reads it, also if this process is killed. Does nothing without NODE_COMPILE_CACHE.
     yield* Effect.sync(flushCompileCache)
     return yield* Deferred.await(yield* Fatal)
@@ -47,24 +58,28 @@ const serveOn = (config: AppConfig) =>
         drain: valueOf(config, "SHUTDOWN_GRACE_MS"),
         noticeMs: valueOf(config, "SHUTDOWN_NOTICE_MS"),
         connectionsPerAddressMax: valueOf(config, "CONNECTIONS_PER_ADDRESS_MAX"),
+        connectionsMax: Math.ceil(CONNECTIONS_MAX / (link?.duty.workers ?? 1)),
+        slotsOf: link?.others.slotsOf,
+        isReplaced: () => link?.isReplaced() ?? false,
         trustedProxies: parseTrustedProxies(listOf(config.TRUST_PROXY ?? ""))
-      }).pipe(Layer.provide(onItsSocket(config)), Layer.provideMerge(Fatal.layer))
+      }).pipe(Layer.provide(onItsSocket(config, link)), Layer.provideMerge(Fatal.layer))
     )
   )
 
 /** The settings of a service that no other app mounts: its URL is where it listens. */
-const onItsSocket = (config: AppConfig) =>
+const onItsSocket = (config: AppConfig, link: WorkerLink | undefined) =>
   serviceOf({
     ...config,
     BASE_URL: baseUrlOf(config),
     DEMO_PROVIDER: demoByDefault(config),
-    metrics: metricsAccess(config)
+    metrics: metricsAccess(config),
+    others: link?.others
   })
 
-const welcome = (config: AppConfig, at: { readonly host: string; readonly port: number }): string => {
+const welcome = (config: AppConfig, at: ListeningAt["Service"], workers: number): string => {
   const url = config.BASE_URL ?? `http://${at.host.includes(":") ? `[${at.host}]` : at.host}:${at.port}`
   return [
-    `Agent Tool Billing is ready at ${url} (profile ${config.profile}, ${kept(config)})`,
+    `Agent Tool Billing is ready at ${url} (profile ${config.profile}, ${kept(config)}${workers > 1 ? `, ${workers} workers` : ""})`,
     ...(upstreamPolicy(config).loopback ? ["  tools          can be on this machine (ALLOW_UPSTREAM)"] : []),
     ...(demoByDefault(config) === "on" ? [`  demo tools     ${url}/catalog?category=demo (DEMO_PROVIDER)`] : []),
     `  documentation  ${url}/docs`,

@@ -6,7 +6,7 @@ import { Effect, Schedule } from "effect"
 import { existsSync, readFileSync } from "node:fs"
 import { parseEnv } from "node:util"
 import { guessOf, misspelledName } from "../domain/shared/NearestName.ts"
-import { ConfigInvalid, type Needs, readConfig, type Source } from "./config/AppConfig.ts"
+import { ConfigInvalid, type Needs, readConfig, type Source, workersOf } from "./config/AppConfig.ts"
 import { settings } from "./config/Settings.ts"
 import { withEarlyPostgres } from "./layers/EarlyPostgres.ts"
 
@@ -27,16 +27,29 @@ export const checkedDotEnv = (text: string): Effect.Effect<Source, ConfigInvalid
   return faults.length === 0 ? Effect.succeed(values) : Effect.fail(new ConfigInvalid({ faults }))
 }
 
-/** Runs the service until it is stopped or fails. */
+/** Runs the service until it is stopped or fails: in this process, or in workers. */
 export const serve = Effect.fnUntraced(function* (flags: Source) {
   const config = yield* configOfProcess(flags)
-  yield* stopWithLauncher(process.env)
   const loaded = Effect.promise(() => import("./Serve.ts"))
+  // A closed terminal and its shell may each send one.
+  process.on("SIGHUP", stop)
+  // The parent of a worker has a channel to it, as other parents may.
+  if (process.send !== undefined) {
+    const { workerLink } = yield* Effect.promise(() => import("./layers/WorkerLink.ts"))
+    const link = yield* workerLink(process.env)
+    if (link !== undefined) return yield* Effect.flatMap(loaded, ({ serve }) => serve(config, link))
+  }
+  yield* stopWithLauncher(process.env)
+  const workers = workersOf(config)
+  if (workers > 1) {
+    const { supervise } = yield* Effect.promise(() => import("./Workers.ts"))
+    return yield* supervise(config, workers)
+  }
   return yield* withEarlyPostgres(
     config,
     Effect.flatMap(loaded, ({ serve }) => serve(config))
   )
-})
+}, Effect.scoped)
 
 const WATCH_EVERY = "500 millis"
 
@@ -47,8 +60,6 @@ const WATCH_EVERY = "500 millis"
  * terminal stops it cleanly, too. Only npm is watched: a service may outlive a shell that started it by hand.
  */
 const stopWithLauncher = Effect.fnUntraced(function* (environment: Source) {
-  // A closed terminal and its shell may each send one.
-  process.on("SIGHUP", stop)
   if (environment["npm_lifecycle_event"] === undefined) return
   const parent = process.ppid
   // Without a shell, the parent's parent is the process that started npm, which may end.

@@ -29,14 +29,16 @@ export const layer = (file: string) =>
         return yield* new LogStateUnusable({ file, problem: "it contains no signed checkpoint" })
       }
 
+      /** Of this process: workers share the file. */
+      const fresh = `${file}.${process.pid}.new`
       /** Writes a new file and renames it, so that a crash leaves the old note or the new one. */
       const write = (note: string) =>
         Effect.scoped(
           Effect.gen(function* () {
-            const draft = yield* fs.open(`${file}.new`, { flag: "w" })
+            const draft = yield* fs.open(fresh, { flag: "w" })
             yield* draft.writeAll(new TextEncoder().encode(note))
             yield* draft.sync
-            yield* fs.rename(`${file}.new`, file)
+            yield* fs.rename(fresh, file)
           })
         ).pipe(
           // The process still remembers it, and the log must continue while the disk is full.

@@ -2,6 +2,7 @@
  * The configuration of a start: flags before environment before `.env`. All faults are reported at once.
  */
 import { Redacted, Result, Schema } from "effect"
+import { availableParallelism } from "node:os"
 import { type SettingName, settings, type SettingValue } from "./Settings.ts"
 import { listOf } from "./SettingValues.ts"
 
@@ -66,6 +67,9 @@ export const configOf = (
 const givenFor = (name: string, sources: ReadonlyArray<Source>): string | undefined =>
   sources.map((source) => source[name]).find((value) => value !== undefined && value !== "")
 
+/** One more during a restart, with the connections of DATABASE_CONNECTIONS_MAX by default and four more each. */
+const EMBEDDED_WORKERS_MAX = 5
+
 const missingFor = (profile: AppConfig["profile"], config: Values, needs: Needs): ReadonlyArray<string> => {
   const faults: Array<string> = []
   if (config.PAYMENTS === "stripe") {
@@ -75,6 +79,12 @@ const missingFor = (profile: AppConfig["profile"], config: Values, needs: Needs)
   }
   if (config.DEMO_PROVIDER === "on" && !mayHaveDemo(profile, config)) {
     faults.push("DEMO_PROVIDER: `on` only in a dry run of memory and embedded")
+  }
+  if (profile === "embedded" && Number(config.WORKERS) > EMBEDDED_WORKERS_MAX) {
+    faults.push(`WORKERS: at most ${EMBEDDED_WORKERS_MAX} with PROFILE=embedded, whose PostgreSQL has 100 connections`)
+  }
+  if ((config.WORKERS ?? 1) !== 1 && profile === "memory") {
+    faults.push("WORKERS: only 1 with PROFILE=memory, whose data is in the memory of one process")
   }
   if (config.DATABASE_READ_URL !== undefined && profile !== "production") {
     faults.push("DATABASE_READ_URL: only with DATABASE_URL, which it names the replicas of")
@@ -109,6 +119,13 @@ const ring = (config: Values): ReadonlyArray<Redacted.Redacted> =>
 /** A setting with a fallback always has a value. */
 export const valueOf = <N extends WithFallback>(config: AppConfig, name: N): SettingValue<N> =>
   config[name] as SettingValue<N>
+
+/** How many processes serve. */
+export const workersOf = (config: AppConfig): number => {
+  const workers = valueOf(config, "WORKERS")
+  if (workers !== "auto") return workers
+  return config.profile === "embedded" ? Math.min(availableParallelism(), EMBEDDED_WORKERS_MAX) : availableParallelism()
+}
 
 /** The URL of a service on its own socket. */
 export const baseUrlOf = (config: AppConfig): string =>

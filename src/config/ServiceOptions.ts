@@ -3,7 +3,10 @@
  */
 import { Redacted, Result } from "effect"
 import type { MetricsAccess } from "../../adapters/http/pipeline/Stages.ts"
+import type { WithOthers } from "../../adapters/http/pipeline/MetricSum.ts"
+import type { TokenBucket } from "../../adapters/memory/accounts/BoundedRateLimiterStore.ts"
 import { GUESSES_MAX, guessOf, nearestNames } from "../../domain/shared/NearestName.ts"
+import type { SlotsOf } from "../../domain/shared/Slots.ts"
 import { type AppConfig, configOf, ConfigInvalid } from "./AppConfig.ts"
 import { type ServiceSettingName, type SettingName, settings, type SettingValue } from "./Settings.ts"
 
@@ -34,6 +37,15 @@ export type ServiceConfig = AppConfig & {
   readonly BASE_URL: string
   /** Default: clients with METRICS_TOKEN. */
   readonly metrics?: MetricsAccess
+  /** Default: this process is the whole node. */
+  readonly others?: OtherWorkers | undefined
+}
+
+/** What a worker counts and shows together with the other workers of its node. */
+export interface OtherWorkers {
+  readonly slotsOf: SlotsOf
+  readonly tokenBucket: TokenBucket
+  readonly metrics: WithOthers
 }
 
 export const optionName = (name: string): string =>

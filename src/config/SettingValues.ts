@@ -16,6 +16,21 @@ export const whole = (min: number, max: number) => {
   )
 }
 
+const WORKERS_MAX = 256
+
+/** A number, or `auto`: one worker for each core. */
+export const workers = Schema.String.check(
+  Schema.makeFilter((value: string) => {
+    const isValid = /^(?:auto|[1-9]\d{0,2})$/iu.test(value) && !(Number(value) > WORKERS_MAX)
+    return isValid ? undefined : `Expected \`auto\` or an integer between 1 and ${WORKERS_MAX}`
+  })
+).pipe(
+  Schema.decodeTo(Schema.Union([Schema.Literal("auto"), Schema.Int]), {
+    decode: SchemaGetter.transform((value: string) => (/^auto$/iu.test(value) ? ("auto" as const) : Number(value))),
+    encode: SchemaGetter.transform(String)
+  })
+)
+
 /** The case of a value does not matter: `DRY_RUN` is `dry_run`. */
 export const oneOf = <const L extends ReadonlyArray<string>>(values: L) => {
   const byName = new Map(values.map((value): [string, L[number]] => [value.toLowerCase(), value]))

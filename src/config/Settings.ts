@@ -20,7 +20,8 @@ import {
   seed,
   text,
   upstream,
-  whole
+  whole,
+  workers
 } from "./SettingValues.ts"
 
 /** One setting: how its text is decoded, what it means, and its default. */
@@ -55,6 +56,14 @@ export const settings = {
   ),
   HOST: ofCommand(setting(text, "address to listen on", "127.0.0.1")),
   PORT: ofCommand(setting(whole(0, 65_535), "port to listen on", "3000")),
+  WORKERS: ofCommand(
+    setting(
+      workers,
+      "processes that serve PORT together, supervised by one more: a number, or `auto` for one per core. More than 1 needs " +
+        "a database. Each has connections and memory as a node has",
+      "1"
+    )
+  ),
   BASE_URL: setting(
     httpUrl,
     "public URL of the service. Default: derived from HOST and PORT. Required where another app mounts the API, with " +
@@ -86,7 +95,11 @@ export const settings = {
     "how far a read replica may be behind the primary. Beyond it, and while no replica responds, the primary answers",
     "5000"
   ),
-  DATABASE_CONNECTIONS_MAX: setting(whole(2, 500), "connections of each node, and as many to a read replica", "10"),
+  DATABASE_CONNECTIONS_MAX: setting(
+    whole(2, 500),
+    "connections of each worker of a node, and as many to a read replica",
+    "10"
+  ),
   RECEIPT_SIGNING_SECRET: secretSetting(
     secret,
     "signs receipts. Required in production; the embedded profile generates one in DATA_DIR"
@@ -184,7 +197,7 @@ export const settings = {
   UPSTREAM_RETRIES: setting(whole(0, 5), "retries after a 5xx response of a provider", "1"),
   ANSWER_BYTES_IN_FLIGHT_MAX: setting(
     whole(16_777_216, 17_179_869_184),
-    "bytes of large provider responses that a node holds until their calls are settled. Calls beyond the limit " +
+    "bytes of large provider responses that a worker of a node holds until their calls are settled. Calls beyond the limit " +
       "get 503 and are not charged",
     "67108864"
   ),

@@ -112,6 +112,7 @@ const references = (config: ServiceConfig) => {
       requestTimeoutMs: valueOf(config, "REQUEST_TIMEOUT_MS"),
       trustedProxies: parseTrustedProxies(listOf(config.TRUST_PROXY ?? "")),
       metrics: config.metrics ?? config.METRICS_TOKEN ?? "closed",
+      metricsOfWorkers: config.others?.metrics,
       securityContact: config.SECURITY_CONTACT
     }),
     Layer.sync(EndpointGuard, () =>
@@ -122,7 +123,8 @@ const references = (config: ServiceConfig) => {
       retriesMax: valueOf(config, "UPSTREAM_RETRIES"),
       totalMs: UPSTREAM_LIMITS.totalMs,
       progressMsMax: valueOf(config, "UPSTREAM_PROGRESS_MS_MAX"),
-      inFlightMax: valueOf(config, "CALLS_IN_FLIGHT_MAX")
+      inFlightMax: valueOf(config, "CALLS_IN_FLIGHT_MAX"),
+      callSlots: config.others?.slotsOf("calls", valueOf(config, "CALLS_IN_FLIGHT_MAX"))
     }),
     Layer.succeed(VerificationEndpoint, `POST ${baseUrl}/api/v1/market/providers/verify`),
     Layer.succeed(CheckoutReturn, {
@@ -191,14 +193,13 @@ const redisStore = (url: Redacted.Redacted) =>
     )
   )
 
-const rateLimiter = (redisUrl: Redacted.Redacted | undefined) =>
-  RateLimiter.layer.pipe(
-    Layer.provideMerge(
-      redisUrl === undefined
-        ? BoundedRateLimiterStore.layer
-        : redisStore(redisUrl).pipe(Layer.provide(BoundedRateLimiterStore.layer))
-    )
+const rateLimiter = ({ others, REDIS_URL }: ServiceConfig) => {
+  const own =
+    others === undefined ? BoundedRateLimiterStore.layer : BoundedRateLimiterStore.layerOver(others.tokenBucket)
+  return RateLimiter.layer.pipe(
+    Layer.provideMerge(REDIS_URL === undefined ? own : redisStore(REDIS_URL).pipe(Layer.provide(own)))
   )
+}
 
 /** The first signs, all of them verify. A profile without a database generates a secret for the process. */
 const secrets = (config: AppConfig) =>
@@ -259,7 +260,11 @@ const probedJobs = Layer.effectDiscard(Effect.flatMap(RateLimits, ({ probe }) =>
   Layer.provide(RateLimits.layer)
 )
 
-const composed = <Settings>(config: AppConfig, settings: Context.Context<Settings>, given: Context.Context<never>) => {
+const composed = <Settings>(
+  config: ServiceConfig,
+  settings: Context.Context<Settings>,
+  given: Context.Context<never>
+) => {
   const own = Layer.succeedContext(given)
   const orGiven = unlessGiven(given)
   const signing = orGiven(secrets(config), ProviderSecrets, ReceiptSigner, Sealer)
@@ -276,7 +281,7 @@ const composed = <Settings>(config: AppConfig, settings: Context.Context<Setting
     Layer.provide([
       orGiven(profileStores(config), ...STORED),
       signing,
-      orGiven(rateLimiter(config.REDIS_URL), RateLimiter.RateLimiter),
+      orGiven(rateLimiter(config), RateLimiter.RateLimiter),
       orGiven(AjvJsonSchemas.layer, JsonSchemas),
       orGiven(upstream(config).pipe(Layer.provide(own), Layer.provide(signing)), ToolUpstream, ProviderServers),
       orGiven(logSigner(config), LogSigner),

@@ -178,7 +178,7 @@ export interface Finding {
 /** `settings.md` names it, too. */
 const VERSION_MIN = 15
 /** Beside its pool a node has the connection of calls, that of the counter, the change feed and the watch of the primary. */
-const CONNECTIONS_BESIDE_POOL = 4
+export const CONNECTIONS_BESIDE_POOL = 4
 const REPLAY_LAG_SECONDS_MAX = 10
 const SLOT_BYTES_MAX = 1024 ** 3
 const MEBIBYTE = 1024 ** 2

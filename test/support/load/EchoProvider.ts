@@ -12,6 +12,8 @@ export interface EchoProvider {
   readonly invocations: ReadonlyMap<string, ReadonlyArray<string>>
   /** 0 at first; Infinity: never. */
   answerAfter(ms: number): void
+  /** Those that it would never answer. */
+  answerAll(): void
   /** Calls that arrived and are not answered yet. */
   waiting(): number
 }
@@ -27,6 +29,7 @@ export const echoProvider: Effect.Effect<EchoProvider, never, Scope.Scope> = Eff
     const invocations = new Map<string, Array<string>>()
     let delayMs = 0
     let waiting = 0
+    let unanswered: Array<() => void> = []
 
     const onCall = (message: Message, headers: IncomingMessage["headers"], response: ServerResponse) => {
       const call = message.params?.arguments?.call ?? ""
@@ -40,7 +43,8 @@ export const echoProvider: Effect.Effect<EchoProvider, never, Scope.Scope> = Eff
       }
       waiting++
       if (delayMs === 0) answer()
-      else if (delayMs !== Number.POSITIVE_INFINITY) setTimeout(answer, delayMs)
+      else if (delayMs === Number.POSITIVE_INFINITY) unanswered.push(answer)
+      else setTimeout(answer, delayMs)
     }
 
     const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
@@ -60,6 +64,10 @@ export const echoProvider: Effect.Effect<EchoProvider, never, Scope.Scope> = Eff
           url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
           invocations,
           answerAfter: (ms) => (delayMs = ms),
+          answerAll: () => {
+            for (const answer of unanswered) answer()
+            unanswered = []
+          },
           waiting: () => waiting,
           close: () => {
             server.close()
