@@ -46,7 +46,7 @@ const timePassesForOpenCalls = Effect.flatMap(
   (sql) => sql`UPDATE calls_open SET deadline_at = now() - interval '1 second'`
 )
 
-describe("under load from 64 connections", () => {
+describe.each(["1", "2"])("under load from 64 connections, WORKERS=%s", (WORKERS) => {
   it.live(
     `the service and its database are killed ${ROUNDS} times: every acknowledged call exists, once`,
     () =>
@@ -55,7 +55,7 @@ describe("under load from 64 connections", () => {
         const provider = yield* echoProvider
         const PORT = String(yield* freePort)
         const url = `http://127.0.0.1:${PORT}`
-        const started = ready({ ...OPEN_TO_LOAD, DATA_DIR: dataDir, PORT, LOG_LEVEL: "Error" })
+        const started = ready({ ...OPEN_TO_LOAD, WORKERS, DATA_DIR: dataDir, PORT, LOG_LEVEL: "Error" })
         let service = yield* started
         const market = yield* loadMarket(url, provider)
         const load = yield* callLoad({ ...market, url, connections: CONNECTIONS })

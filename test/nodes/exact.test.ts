@@ -1,14 +1,15 @@
 /**
- * What is exact on one node is exact on three: money, budgets, idempotency keys, limits; and a change on one node
- * soon reaches the others. Requests go to every node directly and concurrently.
+ * What is exact on one node is exact on three, and on three workers of one: money, budgets, idempotency keys, limits; and a
+ * change on one soon reaches the others. Requests go to every node directly and concurrently.
  */
-import { assert, it } from "@effect/vitest"
+import { assert, it, type Vitest } from "@effect/vitest"
 import { Effect } from "effect"
 import { until } from "../support/servers/EmbeddedFolders.ts"
 import { echoProvider, type EchoProvider } from "../support/load/EchoProvider.ts"
 import { Fleet, OPERATOR_OF_FLEET } from "../support/load/Fleet.ts"
 import { aFundedConsumer, loadMarket, posted, PRICE, walletOf } from "../support/load/LoadMarket.ts"
 import { ask, type Reply } from "../support/metering/Process.ts"
+import type { PostgresTest } from "../support/servers/PostgresTest.ts"
 import { NO_REDIS } from "../support/servers/RedisServer.ts"
 import { LIVE } from "../support/market/ServiceUnderTest.ts"
 
@@ -71,7 +72,7 @@ const count = (replies: ReadonlyArray<Reply>): Readonly<Record<number, number>> 
 const at = (reply: Reply, ...path: ReadonlyArray<string>): unknown =>
   path.reduce<unknown>((inner, step) => (inner as Readonly<Record<string, unknown>> | undefined)?.[step], reply.json)
 
-it.layer(Fleet.layer, { ...LIVE, timeout: "90 seconds" })("three nodes on one database", (it) => {
+const exactOn = (it: Vitest.MethodsNonLive<Fleet | PostgresTest>): void => {
   it.effect("spend a wallet's balance, and no more", () =>
     Effect.gen(function* () {
       const { key, provider, toolId, url } = yield* aMarket((one) => one.answerAfter(300))
@@ -128,8 +129,8 @@ it.layer(Fleet.layer, { ...LIVE, timeout: "90 seconds" })("three nodes on one da
 
   it.effect("share a consumer's rate limit", (ctx) =>
     Effect.gen(function* () {
-      const { hasRedis, url } = yield* Fleet
-      if (!hasRedis) return ctx.skip(NO_REDIS)
+      const { sharesLimits, url } = yield* Fleet
+      if (!sharesLimits) return ctx.skip(NO_REDIS)
       const registered = yield* posted(`${url}/api/market/register-consumer`, {
         name: "Eager",
         email: "eager@example.org",
@@ -182,7 +183,7 @@ it.layer(Fleet.layer, { ...LIVE, timeout: "90 seconds" })("three nodes on one da
       )
       assert.deepStrictEqual(yield* costs, [PRICE, PRICE, PRICE])
       const tools = [{ tool_name: "echo", price_microcents: 2 * PRICE, free_tier_calls: 0 }]
-      yield* posted(`${nodes[1]!.url}/api/market/tools`, { tools }, providerKey)
+      yield* posted(`${nodes.at(-1)!.url}/api/market/tools`, { tools }, providerKey)
       const startedAt = performance.now()
       yield* until(
         "every node has the price",
@@ -206,7 +207,7 @@ it.layer(Fleet.layer, { ...LIVE, timeout: "90 seconds" })("three nodes on one da
       const callEveryNode = onEveryNode(3, (node) => callAt(node, { key, toolId, call: `plain-${calls++}` }))
       yield* callEveryNode
       assert.strictEqual(yield* feesTaken, 3 * FEE)
-      const set = `${nodes[1]!.url}/api/v1/operator/providers/${providerId}/platform-fee`
+      const set = `${nodes.at(-1)!.url}/api/v1/operator/providers/${providerId}/platform-fee`
       yield* posted(set, { platform_fee_bps: 0 }, OPERATOR_OF_FLEET)
       const startedAt = performance.now()
       yield* until(
@@ -220,4 +221,7 @@ it.layer(Fleet.layer, { ...LIVE, timeout: "90 seconds" })("three nodes on one da
       assert.isBelow(performance.now() - startedAt, WITHIN_MS)
     })
   )
-})
+}
+
+it.layer(Fleet.layer, { ...LIVE, timeout: "90 seconds" })("three nodes on one database", exactOn)
+it.layer(Fleet.layerWorkers, { ...LIVE, timeout: "90 seconds" })("three workers of one node", exactOn)

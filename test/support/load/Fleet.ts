@@ -1,6 +1,6 @@
 /**
  * Three service processes on one PostgreSQL behind a balancer, as an operator runs them; with a Redis where the
- * machine has one.
+ * machine has one. Or one service with three workers.
  */
 import { Context, Effect, Layer, Redacted, Scope } from "effect"
 import { kill } from "../servers/EmbeddedFolders.ts"
@@ -30,23 +30,28 @@ export class Fleet extends Context.Service<
     readonly url: string
     readonly balancer: TcpBalancer
     readonly nodes: ReadonlyArray<Node>
-    readonly hasRedis: boolean
+    /** Over Redis, or as workers. */
+    readonly sharesLimits: boolean
     /** A command of the service on the same database. */
     readonly command: (name: string) => ReturnType<typeof finished>
   }
 >()("agent-tool-billing/test/support/load/Fleet") {
-  static readonly layer: Layer.Layer<Fleet | PostgresTest> = Layer.effect(
-    Fleet,
-    Effect.suspend(() => fleet)
-  ).pipe(Layer.provideMerge(PostgresTest.layerDatabase))
+  private static readonly layerOf = (processes: number, workers: number): Layer.Layer<Fleet | PostgresTest> =>
+    Layer.effect(
+      Fleet,
+      Effect.suspend(() => fleet(processes, workers))
+    ).pipe(Layer.provideMerge(PostgresTest.layerDatabase))
+
+  static readonly layer = Fleet.layerOf(NODES, 1)
+  static readonly layerWorkers = Fleet.layerOf(1, NODES)
 }
 
-const fleet = Effect.gen(function* () {
+const fleet = Effect.fnUntraced(function* (processes: number, workers: number) {
   const scope = yield* Effect.scope
   const { url: database } = yield* PostgresTest
   const balancer = yield* tcpBalancer
   const url = `http://127.0.0.1:${balancer.port}`
-  const hasRedis = isRedisHere()
+  const hasRedis = workers === 1 && isRedisHere()
   const shared = {
     DATABASE_URL: Redacted.value(database),
     RECEIPT_SIGNING_SECRET: "the secret that all of these nodes share",
@@ -62,6 +67,7 @@ const fleet = Effect.gen(function* () {
     RATE_LIMIT_RPM: "1000000",
     RATE_LIMIT_RPM_MAX: "1000000",
     BASE_URL: url,
+    WORKERS: String(workers),
     LOG_LEVEL: "Warn"
   }
 
@@ -80,9 +86,10 @@ const fleet = Effect.gen(function* () {
     return node
   })
   const nodes = yield* Effect.all(
-    Array.from({ length: NODES }, () => aNode),
+    Array.from({ length: processes }, () => aNode),
     { concurrency: "unbounded" }
   )
   balancer.lead(nodes.map((node) => Number(new URL(node.url).port)))
-  return Fleet.of({ url, balancer, nodes, hasRedis, command: (name) => finished([name], { settings: shared }) })
+  const sharesLimits = hasRedis || workers > 1
+  return Fleet.of({ url, balancer, nodes, sharesLimits, command: (name) => finished([name], { settings: shared }) })
 })
