@@ -104,20 +104,21 @@ export interface MeasuredCall extends Pick<TrustReceipt, "cause"> {
 
 /** Totals of one consumer's calls. */
 export const paidCallsOf = (consumerId: ConsumerId, calls: ReadonlyArray<MeasuredCall>): PaidCalls => {
-  const failed = calls.filter(({ receipt }) => receipt.status !== "success")
-  const rejected = failed.filter(({ cause }) => cause === "input_rejected").length
-  const lengths = calls
-    .filter(({ receipt }) => receipt.status === "success" && receipt.cost_microcents > 0n)
-    .map(({ receipt }) => receipt.duration_ms)
-  return {
-    consumerId,
-    paidMicrocents: calls.reduce((sum, { receipt }) => sum + receipt.cost_microcents, 0n),
-    paidCalls: lengths.length,
-    failedCalls: failed.length - rejected,
-    inputRejected: rejected,
-    upTo: LATENCY_STEPS_MS.map((step) => lengths.filter((ms) => ms <= step).length),
-    longestMs: lengths.reduce((longest, ms) => Math.max(longest, ms), 0)
+  const upTo = LATENCY_STEPS_MS.map(() => 0)
+  let [paidMicrocents, paidCalls, failedCalls, inputRejected, longestMs] = [0n, 0, 0, 0, 0]
+  for (const { cause, receipt } of calls) {
+    const { cost_microcents: cost, duration_ms: ms } = receipt
+    paidMicrocents += cost
+    if (receipt.status !== "success") {
+      if (cause === "input_rejected") inputRejected++
+      else failedCalls++
+    } else if (cost > 0n) {
+      paidCalls++
+      longestMs = Math.max(longestMs, ms)
+      for (let step = 0; step < upTo.length; step++) if (ms <= LATENCY_STEPS_MS[step]!) upTo[step]!++
+    }
   }
+  return { consumerId, paidMicrocents, paidCalls, failedCalls, inputRejected, upTo, longestMs }
 }
 
 const isRelevant = (day: PaidDay): boolean => day.paidMicrocents > 0n || day.failedCalls > 0 || day.inputRejected > 0
