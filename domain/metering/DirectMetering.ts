@@ -28,14 +28,7 @@ import {
 import { type CallIdempotency, CallStore, type KeptResult } from "./CallStore.ts"
 import { CallTally } from "./CallsInFlight.ts"
 import { type NoGrant, OPENED_WITHIN, type Reservation, Reservations } from "./Grants.ts"
-import {
-  makeCallNames,
-  NamePins,
-  pinOf,
-  ToolDirectory,
-  type ToolReference,
-  type ToolUnresolved
-} from "./ToolDirectory.ts"
+import { makeCallNames, ToolDirectory, type ToolReference, type ToolUnresolved } from "./ToolDirectory.ts"
 
 // The consumer that a provider's Idempotency-Key bills. Calls and the responses for their replays are stored per billed
 // consumer, so a key is durably bound to one consumer before it bills.
@@ -141,12 +134,7 @@ export const makeBillReport = Effect.gen(function* () {
   const book = yield* BookGuard
   const receipts = yield* Receipts
   const tally = yield* CallTally
-  const pins = yield* NamePins
-
-  const pinning = ({ tool }: MeterRequest, entry: CatalogEntry) => {
-    const pin = pinOf(tool, entry)
-    return (pin === undefined ? undefined : pins.pinning(pin)) ?? Effect.void
-  }
+  const directory = yield* ToolDirectory
 
   return Effect.fnUntraced(function* ({
     request,
@@ -190,7 +178,7 @@ export const makeBillReport = Effect.gen(function* () {
       },
       yield* DateTime.now
     )
-    if (request.status === "success") yield* pinning(request, entry)
+    if (request.status === "success") yield* directory.pinning(request.tool, entry) ?? Effect.void
     const metered = { entry, receipt, availableMicrocents: opened.availableMicrocents + opened.held - cost }
     const answer = render(metered)
     const closed = yield* calls.close({

@@ -21,7 +21,7 @@ import {
 } from "./CallStore.ts"
 import { billedAmount, canceledAmount } from "./CallTerms.ts"
 import { CallTally } from "./CallsInFlight.ts"
-import { NamePins, pinOf } from "./ToolDirectory.ts"
+import { ToolDirectory } from "./ToolDirectory.ts"
 
 // Paid calls whose output does not fit the tool's output schema. Outputs are not stored, so this record is the only evidence
 // for a dispute.
@@ -83,7 +83,7 @@ export const makeSettle = Effect.gen(function* () {
   const receipts = yield* Receipts
   const tally = yield* CallTally
   const unfit = yield* UnfitOutputs
-  const pins = yield* NamePins
+  const directory = yield* ToolDirectory
   const clock = yield* Clock.Clock
   const isKept = makeRetainedResultQuota(clock)
 
@@ -173,8 +173,7 @@ export const makeSettle = Effect.gen(function* () {
       fits === false && cost > zero
         ? Effect.andThen(unfit.note({ consumerId: request.consumerId, receiptId: invocationId }, openedAt), close)
         : close
-    const pin = answer.status === "success" ? pinOf(request.tool, entry) : undefined
-    const pinning = pin === undefined ? undefined : pins.pinning(pin)
+    const pinning = answer.status === "success" ? directory.pinning(request.tool, entry) : undefined
     const ending = pinning === undefined ? closing : Effect.andThen(pinning, closing)
     const closesMs = monotonicMs(clock)
     const closed = yield* step(

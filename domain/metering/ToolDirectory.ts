@@ -10,7 +10,7 @@ import { type CatalogEntry, entryAt, isOffered } from "../catalog/CatalogStore.t
 import { basisPointsAt, DefaultFeeBasisPoints, type ProviderFee } from "../ledger/PlatformFee.ts"
 import { ChangeFeed, concernsCatalog, onEachChange } from "../shared/ChangeFeed.ts"
 import { Entropy } from "../shared/Cryptography.ts"
-import { makeFreshCache } from "../shared/FreshCache.ts"
+import { type FreshCache, makeFreshCache } from "../shared/FreshCache.ts"
 import { type ConsumerId, type ProviderId, receiptIdOf, type ToolId } from "../shared/Ids.ts"
 import { guessOf } from "../shared/NearestName.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
@@ -60,73 +60,6 @@ export class TooManyPins extends Schema.TaggedError<TooManyPins>()("TooManyPins"
     )
   }
 }
-
-/**
- * A pin fixes a bare tool name to one tool for an account, permanently: a provider that later lists a tool of the same
- * name gets none of its calls. A bounded cache of pins is in front of the store. Pins never change, so a cached pin is
- * right on every node. The absence of a pin is never cached, since another node may have made one.
- */
-export class NamePins extends Context.Service<
-  NamePins,
-  {
-    /** Undefined: not pinned. Reads the store unless the pin is cached. */
-    find(consumerId: ConsumerId, toolName: string): Effect.Effect<ToolId | undefined, TooManyPins | StoreUnavailable>
-    /** Reads the cache only. */
-    cached(consumerId: ConsumerId, toolName: string): ToolId | undefined
-    /**
-     * Pins the name of a call that succeeded. Run it before the call is settled, so that no call is charged under a name
-     * that could still change. Undefined where the pin is cached: a call with a pinned name costs no statement.
-     */
-    pinning(pin: NamePin): Effect.Effect<void, StoreUnavailable> | undefined
-  }
->()("agent-tool-billing/domain/metering/NamePins") {
-  static readonly layer = Layer.effect(
-    NamePins,
-    Effect.gen(function* () {
-      const store = yield* NamePinStore
-      const feed = yield* ChangeFeed
-      const known = new Map<string, ToolId>()
-
-      yield* onEachChange(feed, (change) => {
-        // An account and its pins may have been erased.
-        if (change.topic === "everything") known.clear()
-      })
-
-      const keep = (consumerId: ConsumerId, toolName: string, toolId: ToolId): void => {
-        if (known.size >= PINS_CACHED_MAX) known.delete(known.keys().next().value!)
-        known.set(keyOf(consumerId, toolName), toolId)
-      }
-
-      const cached = (consumerId: ConsumerId, toolName: string) => known.get(keyOf(consumerId, toolName))
-
-      const find = Effect.fnUntraced(function* (consumerId: ConsumerId, toolName: string) {
-        const found = yield* store.find(consumerId, toolName, PINS_PER_CONSUMER_MAX)
-        if (found._tag === "Full") return yield* new TooManyPins({ toolName, max: PINS_PER_CONSUMER_MAX })
-        if (found._tag === "Free") return undefined
-        keep(consumerId, toolName, found.toolId)
-        return found.toolId
-      })
-
-      const pin = Effect.fn("NamePins.pin")(function* (wanted: NamePin) {
-        const toolId = yield* store.pin(wanted, yield* DateTime.now)
-        keep(wanted.consumerId, wanted.toolName, toolId)
-      })
-
-      return NamePins.of({
-        find: (consumerId, toolName) =>
-          Effect.suspend(() => {
-            const toolId = cached(consumerId, toolName)
-            return toolId === undefined ? find(consumerId, toolName) : Effect.succeed(toolId)
-          }),
-        cached,
-        pinning: (wanted) => (cached(wanted.consumerId, wanted.toolName) === undefined ? pin(wanted) : undefined)
-      })
-    })
-  )
-}
-
-/** Ids contain no spaces. */
-const keyOf = (consumerId: ConsumerId, toolName: string): string => `${consumerId} ${toolName}`
 
 export const DIRECTORY_ENTRIES_MAX = 50_000
 export const DIRECTORY_TTL_MS = 30_000
@@ -213,42 +146,65 @@ export class ToolDirectory extends Context.Service<
       reference: ToolReference,
       calledAt?: DateTime.Utc
     ): Effect.Effect<CatalogEntry, ToolUnresolved | StoreUnavailable>
+    /**
+     * Pins the bare name by which the tool was called successfully. Run it before the call is settled, so that no call is charged
+     * under a name that could still change. Undefined where there is nothing to pin, or the pin is cached: a call with a pinned
+     * name costs no statement.
+     */
+    pinning(reference: ToolReference, entry: CatalogEntry): Effect.Effect<void, StoreUnavailable> | undefined
   }
 >()("agent-tool-billing/domain/metering/ToolDirectory") {
   static readonly layer = Layer.effect(
     ToolDirectory,
     Effect.gen(function* () {
       const catalog = yield* Catalog
-      const pins = yield* NamePins
+      const pinStore = yield* NamePinStore
       const feed = yield* ChangeFeed
       const clock = yield* Clock.Clock
       const byId = yield* makeFreshCache<Entries>({ entriesMax: DIRECTORY_ENTRIES_MAX, ttlMs: DIRECTORY_TTL_MS })
       const byName = yield* makeFreshCache<Entries>({ entriesMax: DIRECTORY_ENTRIES_MAX, ttlMs: DIRECTORY_TTL_MS })
+      /** Pins never change, so a cached one is right on every node. Their absence is not cached: another node may make one. */
+      const pins = new Map<string, ToolId>()
 
       yield* onEachChange(feed, (change) => {
         if (!concernsCatalog(change)) return
+        // An account and its pins may have been erased.
+        if (change.topic === "everything") pins.clear()
         // A new tool may share a name with cached ones. Names are few and cheap to load again.
         byName.forgetAll()
         if (change.topic === "catalog") byId.forget(change.id)
         else byId.forgetAll()
       })
 
+      const keepPin = (key: string, toolId: ToolId): void => {
+        if (pins.size >= PINS_CACHED_MAX) pins.delete(pins.keys().next().value!)
+        pins.set(key, toolId)
+      }
+
+      const findPin = Effect.fnUntraced(function* (account: ConsumerId, toolName: string) {
+        const found = yield* pinStore.find(account, toolName, PINS_PER_CONSUMER_MAX)
+        if (found._tag === "Full") return yield* new TooManyPins({ toolName, max: PINS_PER_CONSUMER_MAX })
+        if (found._tag === "Free") return undefined
+        keepPin(pinKey(account, toolName), found.toolId)
+        return found.toolId
+      })
+
+      const pin = Effect.fn("ToolDirectory.pin")(function* (wanted: NamePin) {
+        const toolId = yield* pinStore.pin(wanted, yield* DateTime.now)
+        keepPin(pinKey(wanted.consumerId, wanted.toolName), toolId)
+      })
+
       const offered = (entry: CatalogEntry, calledAt: DateTime.Utc | undefined, pinned = false) =>
         offeredAt(clock.currentTimeMillisUnsafe(), entry, calledAt, pinned)
 
-      const loadById = (id: ToolId) => Effect.suspend(() => Effect.map(catalog.find(id), Option.toArray))
-
-      const findById = (id: ToolId, calledAt: DateTime.Utc | undefined, pinned = false) =>
-        Effect.flatMapEager(
-          byId.readThrough(id, loadById(id), exists),
-          ([entry]): Effect.Effect<CatalogEntry, ToolNotFound | ToolWithdrawn> =>
-            entry === undefined ? Effect.fail(new ToolNotFound({ tool: id })) : offered(entry, calledAt, pinned)
-        )
-
-      /** The cache key contains a space: no tool name does. */
-      const readOne = (key: string, load: () => Effect.Effect<Option.Option<CatalogEntry>, StoreUnavailable>) =>
+      /** The cache key contains a space, except that of an id: no tool name does. */
+      const readOne = (
+        cache: FreshCache<Entries>,
+        key: string,
+        load: () => Effect.Effect<Option.Option<CatalogEntry>, StoreUnavailable>
+      ) =>
         Effect.mapEager(
-          byName.readThrough(
+          cache.readThrough(
             key,
             Effect.suspend(() => Effect.map(load(), Option.toArray)),
             exists
@@ -256,14 +212,18 @@ export class ToolDirectory extends Context.Service<
           ([entry]) => entry
         )
 
-      const findOf = (providerId: ProviderId, toolName: string) =>
-        readOne(`${providerId} ${toolName}`, () => catalog.findOf(providerId, toolName))
+      const findById = (id: ToolId, calledAt: DateTime.Utc | undefined, pinned = false) =>
+        Effect.flatMapEager(
+          readOne(byId, id, () => catalog.find(id)),
+          (entry): Effect.Effect<CatalogEntry, ToolNotFound | ToolWithdrawn> =>
+            entry === undefined ? Effect.fail(new ToolNotFound({ tool: id })) : offered(entry, calledAt, pinned)
+        )
 
       const findQualified = (name: string) => {
         const parts = splitQualified(name)
         return parts === undefined
           ? Effect.undefined
-          : readOne(`/ ${name}`, () => catalog.findQualified(parts.handle, parts.toolName))
+          : readOne(byName, `/ ${name}`, () => catalog.findQualified(parts.handle, parts.toolName))
       }
 
       /** For a qualified name it guesses qualified ones: a bare one would mean a tool of any provider. */
@@ -275,33 +235,17 @@ export class ToolDirectory extends Context.Service<
         return yield* new ToolNotFound({ tool, nearest })
       })
 
-      const findOfProvider = (providerId: ProviderId, toolName: string, calledAt: DateTime.Utc | undefined) =>
-        Effect.flatMapEager(findOf(providerId, toolName), (own) =>
-          own === undefined ? findQualifiedOf(providerId, toolName, calledAt) : offered(own, calledAt)
-        )
-
-      const findQualifiedOf = Effect.fnUntraced(function* (
-        providerId: ProviderId,
+      /** By the qualified name, also of this provider; else, without a provider, by the bare name. */
+      const findNamed = Effect.fnUntraced(function* (
         toolName: string,
+        { account, isQualified, providerId }: ToolReference,
         calledAt: DateTime.Utc | undefined
       ) {
         const qualified = yield* findQualified(toolName)
-        if (qualified?.provider.id === providerId) return yield* offered(qualified, calledAt)
-        return yield* unknown(toolName, providerId)
-      })
-
-      const findByHandle = Effect.fnUntraced(function* (name: string, calledAt: DateTime.Utc | undefined) {
-        const qualified = yield* findQualified(name)
-        return qualified === undefined ? yield* unknown(name, undefined) : yield* offered(qualified, calledAt)
-      })
-
-      const findListed = Effect.fnUntraced(function* (
-        toolName: string,
-        account: ConsumerId | undefined,
-        calledAt: DateTime.Utc | undefined
-      ) {
-        const qualified = yield* findQualified(toolName)
-        if (qualified !== undefined) return yield* offered(qualified, calledAt)
+        if (qualified !== undefined && (providerId === undefined || qualified.provider.id === providerId)) {
+          return yield* offered(qualified, calledAt)
+        }
+        if (isQualified === true || providerId !== undefined) return yield* unknown(toolName, providerId)
         const entries = yield* byName.readThrough(
           toolName,
           Effect.suspend(() => catalog.findByName(toolName)),
@@ -310,7 +254,7 @@ export class ToolDirectory extends Context.Service<
         const [first] = entries
         if (first === undefined) return yield* unknown(toolName, undefined)
         // Read after the entries: this finds a pin that another node made before they changed.
-        const pinned = account === undefined ? undefined : yield* pins.find(account, toolName)
+        const pinned = account === undefined ? undefined : yield* findPin(account, toolName)
         if (pinned !== undefined) return yield* findById(pinned, calledAt, true)
         if (entries.length === 1 || !isOffered(first)) return yield* offered(first, calledAt)
         return yield* new ToolAmbiguous({
@@ -326,13 +270,19 @@ export class ToolDirectory extends Context.Service<
 
       const findByName = (
         toolName: string,
-        { account, isQualified, providerId }: ToolReference,
+        reference: ToolReference,
         calledAt: DateTime.Utc | undefined
       ): Effect.Effect<CatalogEntry, ToolUnresolved | StoreUnavailable> => {
-        if (isQualified === true) return findByHandle(toolName, calledAt)
-        if (providerId !== undefined) return findOfProvider(providerId, toolName, calledAt)
-        const pinned = account === undefined ? undefined : pins.cached(account, toolName)
-        return pinned === undefined ? findListed(toolName, account, calledAt) : findById(pinned, calledAt, true)
+        const { account, isQualified, providerId } = reference
+        if (isQualified === true) return findNamed(toolName, { ...reference, providerId: undefined }, calledAt)
+        if (providerId === undefined) {
+          const pinned = account === undefined ? undefined : pins.get(pinKey(account, toolName))
+          return pinned === undefined ? findNamed(toolName, reference, calledAt) : findById(pinned, calledAt, true)
+        }
+        const own = readOne(byName, `${providerId} ${toolName}`, () => catalog.findOf(providerId, toolName))
+        return Effect.flatMapEager(own, (entry) =>
+          entry === undefined ? findNamed(toolName, reference, calledAt) : offered(entry, calledAt)
+        )
       }
 
       return ToolDirectory.of({
@@ -343,11 +293,22 @@ export class ToolDirectory extends Context.Service<
               : reference.toolName !== undefined
                 ? findByName(reference.toolName, reference, calledAt)
                 : Effect.fail(new ToolNotFound({ tool: "without a name" }))
-          )
+          ),
+        pinning: ({ account, providerId, toolId, toolName }, { tool }) =>
+          account === undefined ||
+          toolId !== undefined ||
+          providerId !== undefined ||
+          toolName !== tool.toolName ||
+          pins.has(pinKey(account, toolName))
+            ? undefined
+            : pin({ consumerId: account, toolName, toolId: tool.id })
       })
     })
   )
 }
+
+/** Ids contain no spaces. */
+const pinKey = (account: ConsumerId, toolName: string): string => `${account} ${toolName}`
 
 const offeredAt = (
   nowMs: number,
@@ -361,14 +322,6 @@ const offeredAt = (
     ? Effect.succeed(entryAt(entry, nowMs))
     : Effect.fail(new ToolWithdrawn({ tool: toolName, toolId: id, since: format(since), pinned, frozen: !!frozen }))
 }
-
-// Which call pins a bare tool name.
-
-/** The pin that a success of the call makes: undefined unless the tool was identified by its bare name alone. */
-export const pinOf = ({ account, providerId, toolId, toolName }: ToolReference, { tool }: CatalogEntry) =>
-  account === undefined || toolId !== undefined || providerId !== undefined || toolName !== tool.toolName
-    ? undefined
-    : { consumerId: account, toolName, toolId: tool.id }
 
 // The id of a new call. It ends with the platform fee that is in effect now, because the id is signed: a fee that is changed
 // in the database no longer agrees with the signature.

@@ -24,7 +24,7 @@ import { FreeTiers } from "../../domain/metering/FreeTiers.ts"
 import { Grants, Reservations } from "../../domain/metering/Grants.ts"
 import { Metering } from "../../domain/metering/Metering.ts"
 import { Sweeper } from "../../domain/metering/Sweeper.ts"
-import { NamePins, ToolDirectory } from "../../domain/metering/ToolDirectory.ts"
+import { ToolDirectory } from "../../domain/metering/ToolDirectory.ts"
 import { Usage } from "../../domain/metering/Usage.ts"
 import { AccountFreezes } from "../../domain/payments/AccountFreezes.ts"
 import { ChargebackRecoveries } from "../../domain/payments/ChargebackRecoveries.ts"
@@ -81,7 +81,7 @@ const platform = Layer.mergeAll(PlatformStats.layer, Submissions.layer, Waitlist
   Layer.provideMerge(Heartbeats.layer)
 )
 
-const directory = ToolDirectory.layer.pipe(Layer.provideMerge(NamePins.layer), Layer.provideMerge(foundations))
+const directory = ToolDirectory.layer.pipe(Layer.provideMerge(foundations))
 
 /** The SLA and trust figures process every receipt in the unit of work that sequences it. */
 const sequencing = Layer.effect(

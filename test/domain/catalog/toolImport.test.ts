@@ -9,7 +9,7 @@ import { EndpointProbe, unlistedReason } from "../../../domain/catalog/EndpointP
 import type { ImportOptions } from "../../../domain/catalog/ImportApplication.ts"
 import { ImportStore } from "../../../domain/catalog/ImportStore.ts"
 import { ToolImport, ToolSync } from "../../../domain/catalog/ToolImport.ts"
-import { NamePins, ToolDirectory } from "../../../domain/metering/ToolDirectory.ts"
+import { ToolDirectory } from "../../../domain/metering/ToolDirectory.ts"
 import { Entropy } from "../../../domain/shared/Cryptography.ts"
 import type { ProviderId } from "../../../domain/shared/Ids.ts"
 import { Microcents } from "../../../domain/shared/Microcents.ts"
@@ -59,7 +59,7 @@ const syncAfter = Effect.fnUntraced(function* (hours: number) {
 const services = Layer.mergeAll(
   EndpointProbe.layer,
   ToolSync.layer.pipe(Layer.provideMerge(ToolImport.layer)),
-  ToolDirectory.layer.pipe(Layer.provideMerge(NamePins.layer))
+  ToolDirectory.layer
 ).pipe(Layer.provideMerge(withServices(memoryPorts, Duration.hours(24))), Layer.provideMerge(fakeServers))
 
 it.layer(services, { timeout: "60 seconds" })("Imports", (it) => {

@@ -10,7 +10,7 @@ import { Catalog } from "../../../domain/catalog/Catalog.ts"
 import { CatalogStore } from "../../../domain/catalog/CatalogStore.ts"
 import { basisPointsAt, FEE_BASIS_POINTS_DEFAULT } from "../../../domain/ledger/PlatformFee.ts"
 import { termsOfReport } from "../../../domain/metering/DirectMetering.ts"
-import { NamePins, ToolDirectory } from "../../../domain/metering/ToolDirectory.ts"
+import { ToolDirectory } from "../../../domain/metering/ToolDirectory.ts"
 import { PlatformFees } from "../../../domain/providers/PlatformFees.ts"
 import { fromCents, Microcents } from "../../../domain/shared/Microcents.ts"
 import { memoryPorts, withServices } from "../../contracts/ports.ts"
@@ -20,10 +20,7 @@ const BY = { by: "Ada", reason: undefined }
 const NOTICE = Duration.seconds(10)
 const price = Microcents.make
 
-const services = ToolDirectory.layer.pipe(
-  Layer.provideMerge(NamePins.layer),
-  Layer.provideMerge(withServices(memoryPorts, NOTICE))
-)
+const services = ToolDirectory.layer.pipe(Layer.provideMerge(withServices(memoryPorts, NOTICE)))
 
 it.layer(services, { timeout: "60 seconds" })("Announced terms", (it) => {
   const listed = Effect.fnUntraced(function* (first: bigint) {

@@ -7,7 +7,7 @@ import { Keys } from "../../../domain/accounts/Keys.ts"
 import { Catalog } from "../../../domain/catalog/Catalog.ts"
 import { ToolAliases } from "../../../domain/mcp/ToolAliases.ts"
 import { recentTools, Toolbox, ToolboxChanges, ToolboxToolsMax } from "../../../domain/mcp/Toolbox.ts"
-import { NamePins, ToolDirectory } from "../../../domain/metering/ToolDirectory.ts"
+import { ToolDirectory } from "../../../domain/metering/ToolDirectory.ts"
 import { noUsage, type UsageOfToolDay, UsageStore } from "../../../domain/metering/Usage.ts"
 import type { ConsumerId, KeyId, ToolId } from "../../../domain/shared/Ids.ts"
 import { Microcents } from "../../../domain/shared/Microcents.ts"
@@ -75,7 +75,7 @@ it("Recent tools are those last used, then those most used, without tools that a
 const services = ToolboxChanges.layer.pipe(
   Layer.provideMerge(Toolbox.layer),
   Layer.provideMerge(ToolAliases.layer),
-  Layer.provideMerge(ToolDirectory.layer.pipe(Layer.provide(NamePins.layer))),
+  Layer.provideMerge(ToolDirectory.layer),
   Layer.provideMerge(withServices(Layer.merge(memoryPorts, usage), Duration.seconds(2))),
   Layer.provide(Layer.succeed(ToolboxToolsMax, TOOLS_MAX))
 )
@@ -190,7 +190,7 @@ for (const [name, ports] of everyStore) {
   const services = ToolboxChanges.layer.pipe(
     Layer.provideMerge(Toolbox.layer),
     Layer.provideMerge(ToolAliases.layer),
-    Layer.provideMerge(ToolDirectory.layer.pipe(Layer.provide(NamePins.layer))),
+    Layer.provideMerge(ToolDirectory.layer),
     Layer.provideMerge(withServices(Layer.merge(ports, usage), Duration.seconds(2))),
     Layer.provide(Layer.succeed(ToolboxToolsMax, TOOLS_MAX))
   )
