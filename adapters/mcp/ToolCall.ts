@@ -4,8 +4,9 @@
  */
 import { Context, Effect, Fiber, References, type Scope, Tracer } from "effect"
 import { isObject } from "../../domain/shared/JsonText.ts"
+import type { UpstreamSession } from "../../domain/upstream/Protocol.ts"
 import type { McpExchange, UpstreamCall } from "../../domain/upstream/ToolUpstream.ts"
-import { type Caller, type Link, type Message, metaFor, ownId, postHeaders } from "./client/Dialect.ts"
+import { type Caller, type Link, type Message, metaFor, ownId, postHeaders, type Repair } from "./client/Dialect.ts"
 import type { Reply } from "./client/HttpExchange.ts"
 import { idOf, requestBody, type RpcId, tokenOf } from "./client/JsonRpc.ts"
 import { repaired, repairOf, REPAIRS_MAX } from "./client/LinkRepair.ts"
@@ -90,44 +91,66 @@ export interface AttemptContext {
   readonly scope: Scope.Scope
 }
 
-export const attemptCall = Effect.fnUntraced(function* (
+/** The most frequent attempt, over a link that exists and needs no repair, runs without a generator of its own. */
+export const attemptCall = (
   context: AttemptContext,
   known: KnownEndpoint,
   call: UpstreamCall,
   startedMs: number,
   timeoutMs: number,
   tally: Tally
-): Effect.fn.Return<Reply> {
-  const { sessions } = known
+): Effect.Effect<Reply> => {
+  const { endpoint, sessions } = known
+  const { exchange } = call
   const untilMs = startedMs + timeoutMs
   const reports = reportsOf(context, call, startedMs, timeoutMs, tally)
-  const over = (link: Link) =>
-    callOver(context, known, link, call, untilMs, known.endpoint.leftMs(untilMs), tally, reports)
+  const over = (link: Link, leftMs = endpoint.leftMs(untilMs)) =>
+    callOver(context, endpoint, link, call, untilMs, leftMs, tally, reports)
   tally.link = undefined
-  if (call.exchange?.asTask === true) return yield* startedApart(context, known, over)
-  const session = call.exchange?.session
-  if (session !== undefined) {
-    const { sessionDialect } = known.endpoint
-    const own = sessionDialect.linkOf(session)
-    const reply = yield* over(own)
-    // Only the caller knows whether another session can replace its own, which may have state.
-    const renew = isSessionLost(own, reply) ? call.exchange?.renewSession : undefined
-    const renewed = renew === undefined ? undefined : yield* Effect.orElseSucceed(renew, () => undefined)
-    return renewed === undefined ? reply : yield* over(sessionDialect.linkOf(renewed))
-  }
+  if (exchange?.asTask === true) return startedApart(context, known, over)
+  if (exchange?.session !== undefined) return inOwnSession(known, exchange, exchange.session, over)
   // With an existing link the attempt's time is the call's own, so that all timers of a tool have one length.
-  let reply =
-    sessions.shared === undefined
-      ? yield* sessions.with(timeoutMs, over)
-      : yield* callOver(context, known, sessions.shared, call, untilMs, timeoutMs, tally, reports)
+  const first = sessions.shared === undefined ? sessions.with(timeoutMs, over) : over(sessions.shared, timeoutMs)
+  return Effect.flatMap(first, (reply) =>
+    repairFor(tally, reply) === "none" ? Effect.succeed(reply) : repairedCall(known, reply, untilMs, tally, over)
+  )
+}
+
+type Over = (link: Link) => Effect.Effect<Reply>
+
+/** Of the link that the last request used. */
+const repairFor = ({ link }: Tally, reply: Reply): Repair => (link === undefined ? "none" : repairOf(link, reply))
+
+const inOwnSession = Effect.fnUntraced(function* (
+  { endpoint: { sessionDialect } }: KnownEndpoint,
+  { renewSession }: McpExchange,
+  session: UpstreamSession,
+  over: Over
+): Effect.fn.Return<Reply> {
+  const own = sessionDialect.linkOf(session)
+  const reply = yield* over(own)
+  // Only the caller knows whether another session can replace its own, which may have state.
+  const renew = isSessionLost(own, reply) ? renewSession : undefined
+  const renewed = renew === undefined ? undefined : yield* Effect.orElseSucceed(renew, () => undefined)
+  return renewed === undefined ? reply : yield* over(sessionDialect.linkOf(renewed))
+})
+
+const repairedCall = Effect.fnUntraced(function* (
+  known: KnownEndpoint,
+  first: Reply,
+  untilMs: number,
+  tally: Tally,
+  over: Over
+): Effect.fn.Return<Reply> {
+  let reply = first
   for (let repairs = 0; repairs < REPAIRS_MAX; repairs++) {
-    const link = usedLink(tally)
-    const repair = link === undefined ? "none" : repairOf(link, reply)
+    const { link } = tally
+    const repair = repairFor(tally, reply)
     if (link === undefined || repair === "none") return reply
     if (!(yield* repaired(known, link, repair, () => known.endpoint.leftMs(untilMs)))) return reply
     tally.link = undefined
     const rejected = reply
-    reply = yield* sessions.with(known.endpoint.leftMs(untilMs), (next) =>
+    reply = yield* known.sessions.with(known.endpoint.leftMs(untilMs), (next) =>
       repair === "other_dialect" && next.dialect === link.dialect ? Effect.succeed(rejected) : over(next)
     )
   }
@@ -151,33 +174,32 @@ const startedApart = Effect.fnUntraced(function* (
 
 const startsTask = (reply: Reply): boolean => reply.kind === "result" && isObject(reply.result["task"])
 
-/** Assigned in a callback, which the type checker does not see. */
-const usedLink = (tally: Tally): Link | undefined => tally.link
-
-const callOver = Effect.fnUntraced(function* (
-  context: AttemptContext,
-  { endpoint }: KnownEndpoint,
+const callOver = (
+  { scope }: AttemptContext,
+  endpoint: ProviderEndpoint,
   link: Link,
   call: UpstreamCall,
   untilMs: number,
   timeoutMs: number,
   tally: Tally,
   reports: Reports
-): Effect.fn.Return<Reply> {
+): Effect.Effect<Reply> => {
   const headers = postHeaders(link, "tools/call", call.toolName)
-  const prevented = yield* link.dialect.prepareCall(endpoint, call, headers, untilMs - timeoutMs, context.scope)
-  if (prevented !== undefined) return prevented
-  const traceparent = currentTraceparent()
-  if (traceparent !== undefined) headers.push("traceparent", traceparent)
-  if (call.maxCost !== undefined) headers.push("x-market-max-cost-microcents", String(call.maxCost))
-  const message = messageOf(endpoint, link, call, headers, timeoutMs, reports)
-  tally.link = link
-  tally.requestBytes += Buffer.byteLength(message.body)
-  call.onForwarded?.(tally.attempt)
-  return yield* endpoint.askAndResume(message, untilMs, (bytes) => {
-    tally.responseBytes += bytes
+  const prepared = link.dialect.prepareCall(endpoint, call, headers, untilMs - timeoutMs, scope)
+  return Effect.flatMapEager(prepared, (prevented) => {
+    if (prevented !== undefined) return Effect.succeed(prevented)
+    const traceparent = currentTraceparent()
+    if (traceparent !== undefined) headers.push("traceparent", traceparent)
+    if (call.maxCost !== undefined) headers.push("x-market-max-cost-microcents", String(call.maxCost))
+    const message = messageOf(endpoint, link, call, headers, timeoutMs, reports)
+    tally.link = link
+    tally.requestBytes += Buffer.byteLength(message.body)
+    call.onForwarded?.(tally.attempt)
+    return endpoint.askAndResume(message, untilMs, (bytes) => {
+      tally.responseBytes += bytes
+    })
   })
-})
+}
 
 const messageOf = (
   endpoint: ProviderEndpoint,

@@ -88,24 +88,23 @@ export const modernDialect: Dialect = {
       return `"${name}":${(inSession ? undefined : theirs) ?? text}`
     }),
   callParams: (exchange) => (exchange.inSession ? "" : othersOf(exchange)),
-  prepareCall: (endpoint, call, headers, atMs, scope) =>
-    Effect.suspend(() => {
-      const parameters = endpoint.toolHeaders.get(call.toolName)
-      if (parameters !== undefined && parameters !== "invalid") {
-        appendParameterHeaders(headers, parameters, call.arguments)
-      }
-      const reply = parameters === "invalid" ? invalidTool : undefined
-      if (atMs <= endpoint.toolHeadersUntilMs) return Effect.succeed(reply)
-      endpoint.toolHeadersUntilMs = Number.POSITIVE_INFINITY
-      const readMs = endpoint.options.setupTimeoutMs
-      return Effect.as(
-        Effect.forkIn(
-          readTools(endpoint, () => readMs),
-          scope
-        ),
-        reply
-      )
-    }),
+  prepareCall: (endpoint, call, headers, atMs, scope) => {
+    const parameters = endpoint.toolHeaders.get(call.toolName)
+    if (parameters !== undefined && parameters !== "invalid") {
+      appendParameterHeaders(headers, parameters, call.arguments)
+    }
+    const reply = parameters === "invalid" ? invalidTool : undefined
+    if (atMs <= endpoint.toolHeadersUntilMs) return Effect.succeed(reply)
+    endpoint.toolHeadersUntilMs = Number.POSITIVE_INFINITY
+    const readMs = endpoint.options.setupTimeoutMs
+    return Effect.as(
+      Effect.forkIn(
+        readTools(endpoint, () => readMs),
+        scope
+      ),
+      reply
+    )
+  },
   // One with invalid annotations is left out, as the version requires.
   isCallable: (inputSchema) => headerParametersOf(inputSchema) !== undefined,
   listClient: (client) => client,
