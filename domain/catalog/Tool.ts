@@ -18,9 +18,10 @@ export const ToolName = Schema.String.check(
   )
 )
 
+export const TOOL_NAME_SENT = /^[A-Za-z0-9_./-]{1,161}$/u
 /** Name of a tool in a call: bare, or qualified as `handle/tool_name`. */
 export const ToolNameSent = Schema.String.check(
-  Schema.isPattern(/^[A-Za-z0-9_./-]{1,161}$/u, {
+  Schema.isPattern(TOOL_NAME_SENT, {
     message: "must be a tool name: letters, digits, `_`, `-`, `.` or `/`, such as `acme/echo`"
   })
 )

@@ -2,17 +2,17 @@
  * Calls and quotes through the proxy: the hot path. Usual bodies are decoded without their schema. The response text is
  * written once, stored for replays and sent unchanged.
  */
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
 import { qualifiedName } from "../../../domain/accounts/Handle.ts"
 import type { CatalogEntry } from "../../../domain/catalog/CatalogStore.ts"
 import { isUsagePriced, priceText } from "../../../domain/catalog/Terms.ts"
-import { ToolNameSent } from "../../../domain/catalog/Tool.ts"
+import { TOOL_NAME_SENT } from "../../../domain/catalog/Tool.ts"
 import type { CallQuote, CallReport } from "../../../domain/metering/Call.ts"
 import type { KeptResult } from "../../../domain/metering/CallStore.ts"
 import { UpstreamLimits } from "../../../domain/metering/CallTerms.ts"
 import { Metering } from "../../../domain/metering/Metering.ts"
 import { Digest } from "../../../domain/shared/Cryptography.ts"
-import { ProviderId, type ReceiptId, ToolId } from "../../../domain/shared/Ids.ts"
+import { type ReceiptId, uuid } from "../../../domain/shared/Ids.ts"
 import { isObject } from "../../../domain/shared/JsonText.ts"
 import { formatPrice, toCents } from "../../../domain/shared/Microcents.ts"
 import type { ToolProgress, UpstreamResponse } from "../../../domain/upstream/ToolUpstream.ts"
@@ -32,10 +32,12 @@ const { encodedRoute } = routesWith(callProblems)
 
 type ProxyCall = TypeOf<(typeof CallsApi.endpoints.proxy)["~Payload"]>
 
+const matching = (form: RegExp) => (value: unknown) => typeof value === "string" && form.test(value)
+
 const USUAL = new Map<string, (value: unknown) => boolean>([
-  ["tool_id", Schema.is(ToolId)],
-  ["tool_name", Schema.is(ToolNameSent)],
-  ["provider_id", Schema.is(ProviderId)],
+  ["tool_id", matching(uuid)],
+  ["tool_name", matching(TOOL_NAME_SENT)],
+  ["provider_id", matching(uuid)],
   ["input", isObject],
   ["arguments", isObject]
 ])
@@ -80,6 +82,7 @@ export const proxyRoutes = Effect.gen(function* () {
       const caller = as("consumer")
       yield* rejectRounded(text)
       const maxCost = yield* callCap(request, payload.max_cost_microcents)
+      const key = payload.dry_run === true ? undefined : yield* idempotencyKey(request)
       const call = {
         consumerId: caller.ownerId,
         tool: {
@@ -92,7 +95,11 @@ export const proxyRoutes = Effect.gen(function* () {
         maxCost,
         defaultCap: caller.defaultCap,
         priceVersion: payload.price_version,
-        idempotency: undefined,
+        // The hash is over the body as it was sent: the same call in other JSON text is another call.
+        idempotency:
+          key === undefined
+            ? undefined
+            : { keyHash: sha256Hex(`${caller.ownerId}\n${key}`), requestHash: sha256Hex(text) },
         requestId,
         onReceiptId: (invocationId: ReceiptId) => {
           notes.invocation_id = invocationId
@@ -109,13 +116,7 @@ export const proxyRoutes = Effect.gen(function* () {
         const quote = yield* metering.quote(call)
         return { status: 200, headers: {}, body: JSON.stringify(quoteBody(quote)) }
       }
-      const key = yield* idempotencyKey(request)
-      // The hash is over the body as it was sent: the same call in other JSON text is another call.
-      const idempotency =
-        key === undefined
-          ? undefined
-          : { keyHash: sha256Hex(`${caller.ownerId}\n${key}`), requestHash: sha256Hex(text) }
-      const outcome = yield* metering.call({ ...call, idempotency }, (report) => {
+      const outcome = yield* metering.call(call, (report) => {
         // The provider has responded; the settlement follows.
         clock.restart(0)
         return callResponse(report, baseUrl, requestId)

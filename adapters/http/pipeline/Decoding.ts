@@ -297,17 +297,19 @@ export const storedBody: BodyRules = {
 const decoder = new TextDecoder("utf-8", { fatal: true })
 
 /** The text of the body, validated as UTF-8 and JSON by its content type. */
-export const readText = Effect.fnUntraced(function* (
+export const readText = (
   request: WebRequest,
   bytesMax: number
-): Effect.fn.Return<string, BadRequest | PayloadTooLarge | UnsupportedMediaType> {
+): Effect.Effect<string, BadRequest | PayloadTooLarge | UnsupportedMediaType> => {
   const type = header(request, "content-type")
-  if (type !== undefined && !isJson(type)) return yield* new UnsupportedMediaType({ given: type.slice(0, 100) })
-  const bytes = yield* request.body(bytesMax)
-  if (type === undefined && bytes.length > 0) return yield* new UnsupportedMediaType({ given: "no content type" })
-  if (bytes.length >= LONG_TEXT_CHARS_MIN) yield* ownTurn
-  return yield* textOf(bytes)
-})
+  if (type !== undefined && !isJson(type)) return Effect.fail(new UnsupportedMediaType({ given: type.slice(0, 100) }))
+  return Effect.flatMap(request.body(bytesMax), (bytes): Effect.Effect<string, BadRequest | UnsupportedMediaType> => {
+    if (type === undefined && bytes.length > 0) {
+      return Effect.fail(new UnsupportedMediaType({ given: "no content type" }))
+    }
+    return bytes.length < LONG_TEXT_CHARS_MIN ? textOf(bytes) : Effect.flatMap(ownTurn, () => textOf(bytes))
+  })
+}
 
 const textOf = (bytes: Uint8Array): Effect.Effect<string, BadRequest> => {
   try {

@@ -58,6 +58,7 @@ import {
   eventStarter,
   header,
   json,
+  JSON_TYPE,
   OpenStreams,
   preflight,
   progressSender,
@@ -359,13 +360,13 @@ const withHeaders = (context: RequestContext, answer: WebResponse): WebResponse 
   addHeaders(answer, context.requestId, { ...context.headers, ...context.limitHeaders })
 
 const replied = (context: RequestContext, { body, headers, status }: EncodedReply): WebResponse => {
-  const { rule } = context.route
-  const answer = body.length === 0 ? { status, headers, body } : json(status, body, headers)
-  return addHeaders(answer, context.requestId, {
+  const { method, rule } = context.route
+  return addHeaders({ status, headers, body }, context.requestId, {
     ...context.headers,
     ...context.limitHeaders,
-    "cache-control": cacheControl(context.route.method, rule, context.caller),
+    "cache-control": cacheControl(method, rule, context.caller),
     vary: varyOf(rule),
-    ...(context.isReplay ? { "idempotent-replay": "true" } : undefined)
+    ...(context.isReplay ? { "idempotent-replay": "true" } : undefined),
+    ...(body.length === 0 ? undefined : JSON_TYPE)
   })
 }

@@ -77,15 +77,13 @@ export const wantsPage = (request: WebRequest): boolean => /^\s*text\/html\b/iu.
 
 export const EVENT_STREAM = "text/event-stream"
 
+export const JSON_TYPE = { "content-type": "application/json; charset=utf-8" }
+
 export const json = (
   status: number,
   body: string | Uint8Array,
   headers: Readonly<Record<string, string>> = {}
-): WebResponse => ({
-  status,
-  headers: { "content-type": "application/json; charset=utf-8", ...headers },
-  body
-})
+): WebResponse => ({ status, headers: { ...JSON_TYPE, ...headers }, body })
 
 export const idempotencyKey = (request: WebRequest): Effect.Effect<string | undefined, BadRequest> => {
   const key = header(request, "idempotency-key")
