@@ -278,12 +278,14 @@ export class Receipts extends Context.Service<
       const verifications = yield* Semaphore.make(REMOTE_VERIFICATIONS_MAX)
 
       const signatureOf = (text: string): Effect.Effect<string, SignerUnavailable> =>
-        Effect.flatMap(inTime(signer.sign(text)), wellFormed)
+        Effect.flatMapEager(inTime(signer.sign(text)), wellFormed)
 
       const issue = (call: FinishedCall, issuedAt: DateTime.Utc): Effect.Effect<Receipt, SignerUnavailable> =>
         Effect.suspend(() => {
           const signed = signedFieldsOf(call)
-          return Effect.map(signatureOf(canonical(signed)), (signature) => receiptOf(call, signed, signature, issuedAt))
+          return Effect.mapEager(signatureOf(canonical(signed)), (signature) =>
+            receiptOf(call, signed, signature, issuedAt)
+          )
         })
 
       const sign = (receipt: Omit<Receipt, "signature">): Effect.Effect<Receipt, SignerUnavailable> =>
