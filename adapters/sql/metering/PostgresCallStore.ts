@@ -6,7 +6,7 @@
  * each, 12 times with one hot wallet. Two or three lanes, for each kind of step or for parts of the consumers, have
  * smaller batches and are 7 to 50 % slower.
  */
-import { PgClient } from "@effect/sql-pg"
+import type { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import type { SqlError } from "effect/sql"
 import {
