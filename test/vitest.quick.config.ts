@@ -21,8 +21,8 @@ const ROOMS_OF_PROCESSES = [
 const ON_POSTGRES = [
   "adapters/*/{book,changeFeed,databaseCheck,derivedTransfers,distribution,earnings,embeddedPostgres*,feeAudit}",
   "adapters/*/{healthHistory,hostPool,idempotency,importStatements,laneConnection,lateStatement,ledgerAlone,ledgerAloneRaces}",
-  "adapters/*/{ledgerFailures,ledgerRaces,lostCalls,migrations,operatorPlans,ownSchema,readOnlyServer,records,serviceRole}",
-  "adapters/*/{sessions,storeFailures,trust,unitOfWork,upkeep,walletSplits,yieldingLocks}",
+  "adapters/*/{ledgerFailures,ledgerRaces,lostCalls,migrations,operatorPlans,ownSchema,readOnlyServer,receiptPlans,records}",
+  "adapters/*/{serviceRole,sessions,storeFailures,trust,unitOfWork,upkeep,walletSplits,yieldingLocks}",
   "domain/*/{authentication,namePins}",
   "http/*/{deadlines,idempotency,keys,limitsRedis,outages,prices,uncheckedPatterns}",
   "invoices/interrupted",

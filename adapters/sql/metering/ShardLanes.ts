@@ -7,7 +7,7 @@
  * that was split can be in one batch: Citus rejects it (`isOfSeveralShards`), and nothing was written.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Redacted, Schedule, Scope } from "effect"
+import { Deferred, Effect, Redacted, Schedule, Scope } from "effect"
 import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
 import { storeSql } from "../shared/StoreSql.ts"
 
@@ -80,14 +80,28 @@ export const make = Effect.fnUntraced(function* <Item, Answer>({
     return made
   })
 
+  /** Who asks while it is found out waits for the same answer, so that calls keep their order. */
+  const asked = new Map<string, Deferred.Deferred<Lane<Item, Answer>, StoreUnavailable>>()
+  const once = (name: string, find: Effect.Effect<Lane<Item, Answer>, StoreUnavailable>) =>
+    Effect.suspend(() => {
+      const earlier = asked.get(name)
+      if (earlier !== undefined) return Deferred.await(earlier)
+      const found = Deferred.makeUnsafe<Lane<Item, Answer>, StoreUnavailable>()
+      asked.set(name, found)
+      return Effect.onExit(Effect.uninterruptible(find), (exit) =>
+        Effect.sync(() => {
+          asked.delete(name)
+          Deferred.doneUnsafe(found, exit)
+        })
+      )
+    })
+
   const ofShard: Lane<Item, Answer> = (item) => {
-    const shard = shards.get(consumerOf(item))
+    const consumer = consumerOf(item)
+    const shard = shards.get(consumer)
     const ready = shard === undefined ? undefined : lanes.get(shard)
     if (ready !== undefined) return ready(item)
-    return shardOf(consumerOf(item)).pipe(
-      Effect.flatMap(laneOf),
-      Effect.flatMap((made) => made(item))
-    )
+    return Effect.flatMap(once(consumer, Effect.flatMap(shardOf(consumer), laneOf)), (made) => made(item))
   }
 
   let chosen: Lane<Item, Answer> | undefined
@@ -95,13 +109,13 @@ export const make = Effect.fnUntraced(function* <Item, Answer>({
     const isCluster = yield* sql`SELECT FROM pg_class WHERE oid = to_regclass('pg_dist_partition')`.hasRows
     const isSpread =
       isCluster && (yield* sql`SELECT FROM pg_dist_partition WHERE logicalrelid = to_regclass('wallets')`.hasRows)
-    if (isSpread && chosen === undefined) {
+    if (isSpread) {
       yield* readPlaces.pipe(Effect.ignore, Effect.repeat(Schedule.spaced(PLACES_READ_EVERY)), Effect.forkIn(scope))
     }
-    return (chosen ??= isSpread ? ofShard : only)
+    return (chosen = isSpread ? ofShard : only)
   })
 
   const submit: Lane<Item, Answer> = (item) =>
-    chosen === undefined ? Effect.flatMap(choose, (lanesOf) => lanesOf(item)) : chosen(item)
+    chosen === undefined ? Effect.flatMap(once("", choose), (lanesOf) => lanesOf(item)) : chosen(item)
   return submit
 })
