@@ -80,7 +80,7 @@ export const make = Effect.fnUntraced(function* <Item, Answer>({
     return made
   })
 
-  /** Who asks while it is found out waits for the same answer, so that calls keep their order. */
+  /** All who ask while it is found out wait for one answer, and go on in the order of their calls. */
   const asked = new Map<string, Deferred.Deferred<Lane<Item, Answer>, StoreUnavailable>>()
   const once = (name: string, find: Effect.Effect<Lane<Item, Answer>, StoreUnavailable>) =>
     Effect.suspend(() => {
@@ -88,12 +88,13 @@ export const make = Effect.fnUntraced(function* <Item, Answer>({
       if (earlier !== undefined) return Deferred.await(earlier)
       const found = Deferred.makeUnsafe<Lane<Item, Answer>, StoreUnavailable>()
       asked.set(name, found)
-      return Effect.onExit(Effect.uninterruptible(find), (exit) =>
+      const answered = Effect.onExit(find, (exit) =>
         Effect.sync(() => {
           asked.delete(name)
           Deferred.doneUnsafe(found, exit)
         })
       )
+      return Effect.andThen(Effect.forkIn(answered, scope), Deferred.await(found))
     })
 
   const ofShard: Lane<Item, Answer> = (item) => {
