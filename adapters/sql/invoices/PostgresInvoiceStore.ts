@@ -259,7 +259,8 @@ export const layer = Layer.effect(
         ${columnsOf(made).uuid((one) => one.id)}, ${columnsOf(made).text((one) => one.number)},
         ${columnsOf(made).text((one) => one.kind)}, ${columnsOf(made).text((one) => one.month)},
         ${columnsOf(made).uuid((one) => one.owner.id)}, ${columnsOf(made).uuid((one) => one.corrects ?? null)},
-        ${columnsOf(made).int8((one) => one.total)}, ${columnsOf(made).text((one) => written(one))}) fresh`
+        ${columnsOf(made).int8((one) => one.total)}, ${columnsOf(made).text((one) => written(one))})
+        AS fresh (invoice_id, number, kind, month, owner_id, corrects, total, document)`
 
     return InvoiceStore.of({
       openCallsBefore: Effect.fn("PostgresInvoiceStore.openCallsBefore")(

@@ -96,8 +96,8 @@ export const layer = Layer.effect(
         const receipts = columnsOf(batch.receipts)
         yield* sql`
           INSERT INTO receipt_log_tiles (log, level, tile, part, hashes)
-          SELECT ${batch.log}, p.* FROM unnest(${parts.int2((part) => part.level)}, ${parts.int8((part) => part.index)},
-            ${parts.int2((part) => part.part)}, ${parts.bytea((part) => part.hashes)}) p
+          SELECT ${batch.log}, p.level, p.tile, p.part, p.hashes FROM unnest(${parts.int2((part) => part.level)}, ${parts.int8((part) => part.index)},
+            ${parts.int2((part) => part.part)}, ${parts.bytea((part) => part.hashes)}) AS p (level, tile, part, hashes)
           ON CONFLICT (log, level, tile, part) DO UPDATE SET hashes = excluded.hashes`
         yield* sql`
           INSERT INTO receipt_log_places (receipt_id, consumer_id, log, leaf)
