@@ -54,7 +54,7 @@ export const auditFees = Effect.gen(function* () {
     ), defaults AS (
       SELECT fee_bps, since, until + ${seconds(RESTARTS)} AS until FROM spans WHERE provider_id = ${MARKET_OWNER}
       UNION ALL SELECT ${defaultFee}::int2, '-infinity', 'infinity'
-      WHERE NOT EXISTS (SELECT FROM spans WHERE provider_id = ${MARKET_OWNER})
+      WHERE NOT EXISTS (SELECT 1 FROM spans WHERE provider_id = ${MARKET_OWNER})
     ), allowed AS (
       SELECT provider_id, fee_bps, since, until FROM spans WHERE fee_bps IS NOT NULL
       UNION ALL SELECT s.provider_id, d.fee_bps, greatest(s.since, d.since), least(s.until, d.until)

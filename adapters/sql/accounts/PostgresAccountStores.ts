@@ -250,9 +250,9 @@ const handleStore = Layer.effect(
       // `0` follows `/` in code point order. Listed and withdrawn tools have separate indexes by name.
       beginsToolName: Effect.fn("PostgresHandleStore.beginsToolName")((handle, except) =>
         sql<{ readonly begins: boolean }>`
-          SELECT EXISTS (SELECT FROM tools WHERE tool_name >= ${`${handle}/`} AND tool_name < ${`${handle}0`}
+          SELECT EXISTS (SELECT 1 FROM tools WHERE tool_name >= ${`${handle}/`} AND tool_name < ${`${handle}0`}
               AND withdrawn_at IS NULL AND provider_id <> ${except})
-            OR EXISTS (SELECT FROM tools WHERE tool_name >= ${`${handle}/`} AND tool_name < ${`${handle}0`}
+            OR EXISTS (SELECT 1 FROM tools WHERE tool_name >= ${`${handle}/`} AND tool_name < ${`${handle}0`}
               AND withdrawn_at IS NOT NULL AND provider_id <> ${except}) AS begins`.one(({ begins }) => begins)
       ),
 

@@ -71,7 +71,7 @@ export const layer = Layer.effect(
       SELECT ${callTotals}, count(DISTINCT tool_id) FILTER (WHERE calls > 0) AS tools,
         coalesce(sum(free_calls), 0)::int8 AS free_calls, max(last_called_at) AS last_call,
         (SELECT count(*) FROM proxied_consumers) + (SELECT count(DISTINCT w.consumer_id) FROM waiting w
-          WHERE NOT EXISTS (SELECT FROM proxied_consumers p WHERE p.consumer_id = w.consumer_id)) AS agents,
+          WHERE NOT EXISTS (SELECT 1 FROM proxied_consumers p WHERE p.consumer_id = w.consumer_id)) AS agents,
         (SELECT coalesce(sum(credits), 0)::int8 FROM account_balances WHERE lane = 1) AS revenue
       FROM counted`.one(totalsOf)
 

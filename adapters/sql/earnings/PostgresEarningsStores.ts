@@ -183,7 +183,7 @@ const payoutStore = Layer.effect(
           ...(providerId === undefined ? [] : [sql`provider_id = ${providerId}`])
         ])
         const total = yield* sql`
-          SELECT count(*) FROM (SELECT FROM payouts WHERE ${where} LIMIT ${COUNTED_MAX}) counted`.unprepared.number
+          SELECT count(*) FROM (SELECT 1 FROM payouts WHERE ${where} LIMIT ${COUNTED_MAX}) counted`.unprepared.number
         const before = beginsBeforeTime(page)
         const rows = yield* sql`
           SELECT * FROM payouts WHERE ${where} AND (created_at, payout_id) < (${before.at}, ${before.id}::uuid)

@@ -24,7 +24,7 @@ export const layer = Layer.effect(
         yield* sql`INSERT INTO wallets (consumer_id) VALUES (${consumerId}) ON CONFLICT DO NOTHING`
         yield* sql`SELECT 1 FROM wallets WHERE consumer_id = ${consumerId} FOR NO KEY UPDATE`
         const done = yield* change
-        yield* sql`UPDATE wallets SET budgeted = EXISTS (SELECT FROM budgets WHERE consumer_id = ${consumerId})
+        yield* sql`UPDATE wallets SET budgeted = EXISTS (SELECT 1 FROM budgets WHERE consumer_id = ${consumerId})
           WHERE consumer_id = ${consumerId}`
         return done
       }).pipe(sql.withTransaction)

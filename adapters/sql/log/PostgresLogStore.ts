@@ -60,7 +60,7 @@ export const layer = Layer.effect(
           Effect.asVoid
         ),
 
-      waiting: sql<{ readonly waiting: boolean }>`SELECT EXISTS (SELECT FROM receipts_unlogged) AS waiting`.one(
+      waiting: sql<{ readonly waiting: boolean }>`SELECT EXISTS (SELECT 1 FROM receipts_unlogged) AS waiting`.one(
         ({ waiting }) => waiting
       ),
 

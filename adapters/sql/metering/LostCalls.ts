@@ -64,9 +64,9 @@ export const lostCalls = (sql: StoreSql, limit: number) =>
   SELECT l.receipt_id AS "receiptId", l.consumer_id::text AS "consumerId", l.provider_id::text AS "providerId",
     l.tool_name AS "toolName", l.cost AS "costMicrocents", l.called_at AS "calledAt", l.found_at AS "foundAt",
     l.acknowledged AS "isAcknowledged", l.reviewed_at AS "reviewedAt",
-    EXISTS (SELECT FROM call_idempotency i WHERE i.consumer_id = l.consumer_id AND i.key_hash = l.key_hash
+    EXISTS (SELECT 1 FROM call_idempotency i WHERE i.consumer_id = l.consumer_id AND i.key_hash = l.key_hash
         AND i.invocation_id <> l.receipt_id)
-      OR EXISTS (SELECT FROM calls_open o WHERE o.consumer_id = l.consumer_id AND o.key_hash = l.key_hash
+      OR EXISTS (SELECT 1 FROM calls_open o WHERE o.consumer_id = l.consumer_id AND o.key_hash = l.key_hash
         AND o.invocation_id <> l.receipt_id) AS "isRepeated"
   FROM lost_calls l ORDER BY l.receipt_id LIMIT ${limit}`.all((row) => ({
     ...row,

@@ -243,7 +243,7 @@ export const make = Effect.fnUntraced(function* (recent: RecentClosings["Service
     outcome: Effect.fn("PostgresCallStore.outcome")((consumerId, invocationId) => {
       const id = uuidOfReceipt(invocationId)
       return sql<{ readonly open: boolean; readonly cost: bigint | null }>`
-          SELECT EXISTS (SELECT FROM calls_open WHERE invocation_id = ${id} AND consumer_id = ${consumerId}) AS open,
+          SELECT EXISTS (SELECT 1 FROM calls_open WHERE invocation_id = ${id} AND consumer_id = ${consumerId}) AS open,
             (SELECT cost FROM receipts WHERE receipt_id = ${id} AND consumer_id = ${consumerId}) AS cost`.one(outcomeOf)
     }),
 

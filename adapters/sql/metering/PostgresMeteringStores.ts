@@ -145,7 +145,7 @@ const namePinStore = Layer.effect(
       find: Effect.fn("PostgresNamePinStore.find")((consumerId, toolName, pinsMax) =>
         sql<PinRow>`
           SELECT p.tool_id, p.tool_id IS NULL AND (
-              SELECT count(*) FROM (SELECT FROM tool_name_pins WHERE consumer_id = ${consumerId} LIMIT ${pinsMax}::int8) pins
+              SELECT count(*) FROM (SELECT 1 FROM tool_name_pins WHERE consumer_id = ${consumerId} LIMIT ${pinsMax}::int8) pins
             ) >= ${pinsMax}::int8 AS is_full
           FROM (SELECT 1) given LEFT JOIN tool_name_pins p ON p.consumer_id = ${consumerId} AND p.tool_name = ${toolName}`.one(
           (row): PinFound =>

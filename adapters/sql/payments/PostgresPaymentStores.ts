@@ -45,7 +45,7 @@ const chargebackStore = Layer.effect(
       ),
 
       list: Effect.fn("PostgresChargebackStore.list")(function* (page) {
-        const total = yield* sql`SELECT count(*) FROM (SELECT FROM chargebacks LIMIT ${COUNTED_MAX}) counted`.number
+        const total = yield* sql`SELECT count(*) FROM (SELECT 1 FROM chargebacks LIMIT ${COUNTED_MAX}) counted`.number
         const from = timeIn(page)
         const before =
           from === undefined ? sql`true` : sql`(opened_at, chargeback_id) < (${from}, ${storable(page.after?.id)})`

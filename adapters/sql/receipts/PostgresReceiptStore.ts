@@ -177,7 +177,7 @@ export const layer = Layer.effect(
         ])
         // In order, although a count needs none: for the first few rows the planner would read the table of all accounts.
         const total = yield* sql`
-          SELECT count(*) FROM (SELECT FROM receipts r WHERE ${where}
+          SELECT count(*) FROM (SELECT 1 FROM receipts r WHERE ${where}
             ORDER BY r.receipt_id DESC LIMIT ${receiptsCountedMax(filter)}) counted`.unprepared.number
         // The position is found on ids alone, so that a deep page does not read all rows before it.
         const rows = yield* sql<ReceiptRow>`

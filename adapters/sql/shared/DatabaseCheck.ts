@@ -109,7 +109,7 @@ const readCluster = Effect.gen(function* () {
       ARRAY(SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema()
         AND format('%I.%I', schemaname, tablename)::regclass NOT IN (SELECT logicalrelid FROM pg_dist_partition)
         ORDER BY 1) AS unmanaged
-    FROM told WHERE EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = to_regclass('wallets'))
+    FROM told WHERE EXISTS (SELECT 1 FROM pg_dist_partition WHERE logicalrelid = to_regclass('wallets'))
     HAVING count(*) > 0`
   return state === undefined ? undefined : clusterProblemOf(state)
 })

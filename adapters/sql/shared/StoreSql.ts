@@ -169,7 +169,7 @@ export const pageById = Effect.fnUntraced(function* <Row extends object, A exten
 ) {
   const limit = countedMax === undefined ? sql`` : sql`LIMIT ${countedMax}`
   const total = yield* sql`
-    SELECT count(*) FROM (SELECT FROM ${sql(table)} WHERE ${where} ${limit}) counted`.unprepared.number
+    SELECT count(*) FROM (SELECT 1 FROM ${sql(table)} WHERE ${where} ${limit}) counted`.unprepared.number
   const rows = yield* sql<Row>`
     SELECT ${sql.literal(columns)} FROM ${sql(table)} WHERE ${where} AND ${sql(id)} < ${beginsBefore(page)}
     ORDER BY ${sql(id)} DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}`.unprepared.all(read)
