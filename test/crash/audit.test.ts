@@ -78,7 +78,7 @@ it.effect("reports a forwarded call without a record, and one that was charged t
 )
 
 it.effect.each<readonly [words: string, fault: Fault]>([
-  ["has 1 transfers", { fee: COST + 1n }],
+  ["has a fee of", { fee: COST + 1n }],
   ["account of", { fee: FEE + 1n }],
   ["account of", { earned: COST - FEE - 1n }],
   ["does not add up", { debits: COST - 1n }],

@@ -56,6 +56,7 @@ export const booksAfter = Effect.fnUntraced(function* ({ acknowledged, provider 
   for (const row of rows) {
     if (byId.has(row.id)) findings.push(`two receipts ${row.id}`)
     byId.set(row.id, row)
+    if (row.fee < 0n || row.fee > row.cost) findings.push(`receipt ${row.id} of ${row.cost} has a fee of ${row.fee}`)
   }
   for (const { figure, id } of wallets) findings.push(`wallet ${id} does not add up: ${figure}`)
   for (const { figure, id } of accounts) findings.push(`account of ${id} does not add up: ${figure}`)
