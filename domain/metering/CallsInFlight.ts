@@ -5,7 +5,7 @@
  */
 import { Cause, Context, type Duration, Effect, Exit, Fiber, Layer, Schema } from "effect"
 import type { ConsumerId } from "../shared/Ids.ts"
-import { ownSlots } from "../shared/Slots.ts"
+import { ownSlots, type Slots } from "../shared/Slots.ts"
 import { type Durations, Histogram } from "../shared/Telemetry.ts"
 import { inSeconds } from "../shared/Time.ts"
 import type { CallStatus } from "../upstream/ToolUpstream.ts"
@@ -115,7 +115,7 @@ const DRAIN_MAX: Duration.Input = "10 seconds"
 const SETTLE_MAX: Duration.Input = "5 seconds"
 
 /** At most `max` of an account; 0: no limit. When its scope closes, they may finish; then they are canceled and settled. */
-export const makeCallsInFlight = Effect.fnUntraced(function* (max: number, slots = ownSlots(max)) {
+export const makeCallsInFlight = Effect.fnUntraced(function* (max: number, slots: Slots = ownSlots(max)) {
   const tally = yield* CallTally
   const running = new Set<Fiber.Fiber<unknown, unknown>>()
 

@@ -69,6 +69,7 @@ export const guideSections: ReadonlyArray<GuideSection> = [
       guide("payments", "Payments", "Stripe, payouts and invoices."),
       guide("capacity", "Capacity", "What a call costs, and what a load needs."),
       guide("high-availability", "High availability", "Several nodes and database servers, failover, read replicas."),
+      guide("scaling-out", "Scaling out", "More than one PostgreSQL, with Citus."),
       guide("backup", "Backup and restore", "What to keep, and how to restore it."),
       guide("upgrade", "Upgrade and rollback", "Move to another release while calls go on."),
       guide("retention", "Retention and erasure", "How long rows are kept, and how personal data is erased."),
