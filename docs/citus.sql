@@ -5,7 +5,7 @@ CREATE EXTENSION IF NOT EXISTS citus;
 SET citus.shard_count = 8;
 SET citus.multi_shard_modify_mode = 'sequential';
 
--- Only nodes of the release before read these.
+-- Only nodes of earlier builds read these.
 DROP VIEW IF EXISTS account_totals, usage_totals, transfers;
 DROP FUNCTION IF EXISTS earnings_of (uuid, date, int8, int8), usage_of (uuid[]), budget_period_start (smallint, timestamptz);
 

@@ -5,6 +5,5 @@
 import { Effect } from "effect"
 import { lanePart } from "./LanePart.ts"
 import { mainPart } from "./MainPart.ts"
-import { viewsBefore } from "./ViewsBefore.ts"
 
-export default Effect.all([mainPart, lanePart, viewsBefore], { discard: true })
+export default Effect.andThen(mainPart, lanePart)

@@ -1,7 +1,7 @@
 /**
  * The functions of calls in statements that one PostgreSQL and a Citus cluster plan alike, a consumer for each row that waits
- * for the log, and the function that counts these rows. Nodes of the release before call the same functions. Their views and
- * functions over uncounted receipts (`account_totals`, `usage_totals`, `transfers`) stay for them, and go with the next release.
+ * for the log, and the function that counts these rows. Nodes of earlier builds call the same functions, and
+ * read views (`account_totals`, `usage_totals`, `transfers`) that a database of theirs keeps.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"

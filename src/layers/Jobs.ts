@@ -211,7 +211,7 @@ export const runJobs = Effect.fnUntraced(function* (probes: ReadonlyArray<Probe>
     (yield* AccountFreezes).reviewAll
   )
   yield* every({ name: "reconciler", interval: RECONCILED_EVERY }, (yield* Reconciler).reconcile)
-  yield* every({ name: "usage", interval: Duration.minutes(1) }, usage.countWaiting)
+  yield* every({ name: "usage", interval: Duration.seconds(5) }, usage.countWaiting)
   yield* every({ name: "prices", interval: Duration.seconds(5) }, (yield* Catalog).promote)
   yield* every({ name: "sweeper", interval: Duration.seconds(5) }, (yield* Sweeper).sweep)
   yield* every(

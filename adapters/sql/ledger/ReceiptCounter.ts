@@ -3,16 +3,17 @@
  * read of usage or earnings counts first: then the totals have every call that was completed before.
  *
  * The counter has a connection of its own, so it also works for a transaction that has rows locked: it waits for none of
- * these, and what it commits is seen by the statements that follow. Those who ask while it counts share the next round.
+ * these, and the statements that follow see what it commits. Reads that ask while it counts share the next round.
  */
 import { PgClient, PgTypes } from "@effect/sql-pg"
-import { Context, Effect, Layer } from "effect"
+import { Cause, Context, Effect, Exit, Layer } from "effect"
 import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
 import * as LaneConnection from "../shared/LaneConnection.ts"
+import { isConflict, isConnectionLost, raiseAll } from "../shared/SqlFailures.ts"
 import * as GroupCommit from "../shared/GroupCommit.ts"
 
-/** A row has the receipts of one batch of calls: 512 at most. */
-const ROWS_AT_ONCE_MAX = 200
+/** A row has the receipts of one batch of calls: 512 at most. Those of one round are counted well within its time limit. */
+const ROWS_AT_ONCE_MAX = 50
 const WAITING_MAX = 20_000
 
 /** A replica has what was counted on the primary, and counts nothing. */
@@ -40,16 +41,25 @@ export class ReceiptCounter extends Context.Service<
         }
       })
 
-      const join = yield* GroupCommit.make<undefined, number>({
+      const join = yield* GroupCommit.make<undefined, Exit.Exit<number, StoreUnavailable>>({
         name: "counter",
         batchMax: WAITING_MAX,
         batchEnough: WAITING_MAX,
         batchWeightMax: WAITING_MAX,
         weightOf: () => 1,
         queueMax: WAITING_MAX,
-        run: (waiting) => Effect.map(countAll, (counted) => waiting.map(() => counted))
+        // An answer and not a failure of the batch, which would be halved and counted again for each half.
+        run: (waiting) =>
+          countAll.pipe(
+            Effect.map(Exit.succeed),
+            Effect.catchIf(
+              (error) => !isConflict(error) && !isConnectionLost(error),
+              (error) => Effect.succeed(Exit.failCause(raiseAll(Cause.fail(error))))
+            ),
+            Effect.map((exit) => waiting.map(() => exit))
+          )
       })
-      return ReceiptCounter.of({ count: Effect.suspend(() => join(undefined)) })
+      return ReceiptCounter.of({ count: Effect.flatten(Effect.suspend(() => join(undefined))) })
     })
   )
 }

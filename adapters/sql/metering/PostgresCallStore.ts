@@ -166,7 +166,7 @@ export const make = Effect.fnUntraced(function* (recent: RecentClosings["Service
         )
     })
   })
-  const lane = yield* ShardLanes.make({ consumerOf: ({ call }: Item) => call.consumerId, make: makeLane })
+  const lane = yield* ShardLanes.make(({ call }: Item) => call.consumerId, makeLane)
 
   const earlier = Effect.fn("PostgresCallStore.earlier")(function* (
     consumerId: ConsumerId,

@@ -13,16 +13,6 @@ import { storeSql } from "../shared/StoreSql.ts"
 
 type Lane<Item, Answer> = (item: Item) => Effect.Effect<Answer, StoreUnavailable>
 
-export interface ShardLanesOptions<Item, Answer> {
-  readonly consumerOf: (item: Item) => string
-  /** `config` names the server at this moment, and `forget` takes back which shards the consumers are in. */
-  readonly make: (
-    name: string,
-    config: () => PgClient.PgClientConfig,
-    forget: Effect.Effect<void>
-  ) => Effect.Effect<Lane<Item, Answer>, never, Scope.Scope>
-}
-
 const CONSUMERS_KNOWN_MAX = 100_000
 const PLACES_READ_EVERY = "30 seconds"
 
@@ -32,10 +22,15 @@ interface Place {
   readonly port: number
 }
 
-export const make = Effect.fnUntraced(function* <Item, Answer>({
-  consumerOf,
-  make: lane
-}: ShardLanesOptions<Item, Answer>) {
+/** `config` names the server at this moment, and `forget` takes back which shards the consumers are in. */
+export const make = Effect.fnUntraced(function* <Item, Answer>(
+  consumerOf: (item: Item) => string,
+  lane: (
+    name: string,
+    config: () => PgClient.PgClientConfig,
+    forget: Effect.Effect<void>
+  ) => Effect.Effect<Lane<Item, Answer>, never, Scope.Scope>
+) {
   const { config } = yield* PgClient.PgClient
   const sql = yield* storeSql
   const scope = yield* Effect.scope

@@ -86,16 +86,13 @@ export const layer = Layer.effect(
       /** The row lock orders concurrent requests. */
       mailed: Effect.fn("PostgresVerificationStore.mailed")(function* (addressHash, now, since, max) {
         const hash = Buffer.from(addressHash, "hex")
-        yield* sql`
-          INSERT INTO mailed_addresses (address_hash, sent, last_sent) VALUES (${hash}, '{}', ${toDate(now)})
-          ON CONFLICT DO NOTHING`
         const sent = yield* sql<{ readonly sent: ReadonlyArray<Date> }>`
-          SELECT sent FROM mailed_addresses WHERE address_hash = ${hash} FOR UPDATE`.one((row) => row.sent)
+          INSERT INTO mailed_addresses (address_hash, sent, last_sent) VALUES (${hash}, '{}', ${toDate(now)})
+          ON CONFLICT (address_hash) DO UPDATE SET last_sent = excluded.last_sent RETURNING sent`.one((row) => row.sent)
         const counted = sent.filter((at) => at > toDate(since)).toSorted((a, b) => a.getTime() - b.getTime())
         if (counted.length >= max) return toInstantOrUndefined(counted[0] ?? null) ?? now
         yield* sql`
-          UPDATE mailed_addresses SET last_sent = ${toDate(now)}, sent = ${[...counted, toDate(now)]}::timestamptz[]
-          WHERE address_hash = ${hash}`
+          UPDATE mailed_addresses SET sent = ${[...counted, toDate(now)]}::timestamptz[] WHERE address_hash = ${hash}`
         return undefined
       }, sql.withTransaction),
 
