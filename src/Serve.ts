@@ -11,7 +11,7 @@ import {
   ListeningAt,
   portToListenOn
 } from "../adapters/http/server/NodeServer.ts"
-import { type AppConfig, baseUrlOf, valueOf } from "./config/AppConfig.ts"
+import { type AppConfig, baseUrlOf, configOfWorker, valueOf } from "./config/AppConfig.ts"
 import { listOf } from "./config/SettingValues.ts"
 import { demoByDefault } from "./layers/DemoProvider.ts"
 import { Fatal, nodeClock } from "./layers/Process.ts"
@@ -37,7 +37,8 @@ export const serve = Effect.fnUntraced(function* (given: AppConfig, link?: Worke
   setFlagsFromString(REQUESTS_STAY_YOUNG)
   setFlagsFromString(CODE_STAYS_COMPILED)
   const port = link?.duty.port ?? (yield* portToListenOn(valueOf(given, "HOST"), valueOf(given, "PORT")))
-  const config = { ...given, PORT: port }
+  const own = link === undefined ? given : configOfWorker(given, link.duty.place, link.duty.workers)
+  const config = { ...own, PORT: port }
   const ofProcess = telemetry(config).pipe(Layer.provideMerge(nodeClock(config)))
   return yield* Effect.provide(serveOn(config, link), Layer.merge(ofProcess, link?.postgres ?? Layer.empty))
 })
@@ -59,7 +60,6 @@ const serveOn = (config: AppConfig, link: WorkerLink | undefined) =>
         noticeMs: valueOf(config, "SHUTDOWN_NOTICE_MS"),
         connectionsPerAddressMax: valueOf(config, "CONNECTIONS_PER_ADDRESS_MAX"),
         connectionsMax: Math.ceil(CONNECTIONS_MAX / (link?.duty.workers ?? 1)),
-        slotsOf: link?.others.slotsOf,
         isReplaced: () => link?.isReplaced() ?? false,
         trustedProxies: parseTrustedProxies(listOf(config.TRUST_PROXY ?? ""))
       }).pipe(Layer.provide(onItsSocket(config, link)), Layer.provideMerge(Fatal.layer))

@@ -14,6 +14,7 @@ import { logging } from "./layers/Process.ts"
 import { type Answer, type Ask, DUTY, type Duty, type FromWorker, type ToWorker } from "./layers/WorkerLink.ts"
 
 interface Worker {
+  readonly place: number
   readonly pid: number | undefined
   readonly send: (message: ToWorker) => void
   readonly kill: (signal: NodeJS.Signals) => void
@@ -21,8 +22,6 @@ interface Worker {
   readonly ready: Deferred.Deferred<string>
   /** With its exit code or signal, in words. */
   readonly ended: Deferred.Deferred<string>
-  /** Slots of the pool, by key. */
-  readonly lent: Map<string, number>
   /** The last one that is known. */
   reading: Reading
   /** Waits for the next one. */
@@ -44,7 +43,7 @@ const READING_WAIT_MAX = "1 second"
 const STOP_SLACK_MS = 60_000
 
 /** Starts workers, and listens to them while the scope is open; then stops those that are left. */
-const makeWorkers = Effect.fnUntraced(function* (config: AppConfig, duty: Omit<Duty, "port">) {
+const makeWorkers = Effect.fnUntraced(function* (config: AppConfig, duty: Omit<Duty, "port" | "place">) {
   const { tokenBucket } = yield* RateLimiter.RateLimiterStore
   const context = yield* Effect.context<never>()
   const all = new Set<Worker>()
@@ -69,32 +68,14 @@ const makeWorkers = Effect.fnUntraced(function* (config: AppConfig, duty: Omit<D
     return sumOf([own, ...others.filter((worker) => all.has(worker)).map(({ reading }) => reading), countersOfEnded])
   })
 
-  const lend = ({ lent }: Worker, key: string, by: 1 | -1): void => {
-    const count = (lent.get(key) ?? 0) + by
-    if (count === 0) lent.delete(key)
-    else lent.set(key, count)
-  }
-
-  const isRoom = (key: string, poolMax: number): boolean => {
-    let count = 0
-    for (const { lent } of all) count += lent.get(key) ?? 0
-    return count < poolMax
-  }
-
   const answer = (worker: Worker, ask: Ask): ReadonlyArray<Answer> => {
     if ("sum" in ask) {
       const sent = Effect.map(sum(worker, ask.sum), (reading) => worker.send({ answers: [[ask.id, reading]] }))
       Effect.runForkWith(context)(sent)
       return []
     }
-    if ("bucket" in ask) {
-      const consumed = tokenBucket({ ...ask.bucket, refillRate: Duration.millis(ask.refillMs) })
-      return [[ask.id, Effect.runSyncWith(context)(consumed)]]
-    }
-    const isLent = "borrow" in ask && isRoom(ask.borrow, ask.poolMax)
-    if (isLent) lend(worker, ask.borrow, 1)
-    else if ("giveBack" in ask) lend(worker, ask.giveBack, -1)
-    return "borrow" in ask ? [[ask.id, isLent]] : []
+    const consumed = tokenBucket({ ...ask.bucket, refillRate: Duration.millis(ask.refillMs) })
+    return [[ask.id, Effect.runSyncWith(context)(consumed)]]
   }
 
   const hear = (worker: Worker, message: FromWorker): void => {
@@ -111,16 +92,16 @@ const makeWorkers = Effect.fnUntraced(function* (config: AppConfig, duty: Omit<D
     }
   }
 
-  const fork = () => {
-    const forked = cluster.fork({ [DUTY]: JSON.stringify({ ...duty, port } satisfies Duty) })
+  const fork = (place: number) => {
+    const forked = cluster.fork({ [DUTY]: JSON.stringify({ ...duty, place, port } satisfies Duty) })
     const worker: Worker = {
+      place,
       pid: forked.process.pid,
       // It may have ended.
       send: (message) => void (forked.isConnected() && forked.send(message, () => {})),
       kill: (signal) => void forked.process.kill(signal),
       ready: Deferred.makeUnsafe(),
       ended: Deferred.makeUnsafe(),
-      lent: new Map(),
       reading: [],
       next: undefined,
       isRetired: false
@@ -141,8 +122,8 @@ const makeWorkers = Effect.fnUntraced(function* (config: AppConfig, duty: Omit<D
   }
 
   /** Waits until it serves. */
-  const start = Effect.gen(function* () {
-    const worker = fork()
+  const start = Effect.fnUntraced(function* (place: number) {
+    const worker = fork(place)
     const failed = Effect.flatMap(Deferred.await(worker.ended), (how) => Effect.fail(new WorkerNotReady({ how })))
     return { worker, welcome: yield* Effect.raceFirst(Deferred.await(worker.ready), failed) }
   })
@@ -191,7 +172,7 @@ const keep = Effect.fnUntraced(function* ({ start }: Workers, first: Worker) {
     if ((yield* monotonicNowMs) - readyAtMs > STABLE_MS) failures = 0
     yield* Effect.logError(`Worker ${worker.pid} ended (${how}) and is replaced`)
     const replaced = Effect.suspend(() =>
-      Effect.delay(start, Math.min(BACKOFF_MS * 2 ** failures++, BACKOFF_MS_MAX)).pipe(
+      Effect.delay(start(worker.place), Math.min(BACKOFF_MS * 2 ** failures++, BACKOFF_MS_MAX)).pipe(
         Effect.tapError((error) => Effect.logError(error.message))
       )
     )
@@ -206,7 +187,7 @@ const restart = Effect.fnUntraced(function* (workers: Workers, scope: Scope.Scop
   const serving = [...workers.all].filter(({ ready }) => Deferred.isDoneUnsafe(ready))
   for (const old of serving) {
     if (!workers.all.has(old)) continue
-    const { worker } = yield* workers.start
+    const { worker } = yield* workers.start(old.place)
     yield* Effect.forkIn(keep(workers, worker), scope)
     yield* workers.retire(old)
   }
@@ -230,9 +211,9 @@ export const supervise = (config: AppConfig, count: number) =>
       config.profile === "embedded" ? yield* embeddedPostgres(config) : { failed: Effect.never, database: undefined }
     const workers = yield* makeWorkers(config, { workers: count, ...postgres })
     // The first one migrates, creates secrets and finds out what is wrong; the others start into what is there.
-    const first = yield* workers.start
+    const first = yield* workers.start(0)
     const others = yield* Effect.all(
-      Array.from({ length: count - 1 }, () => workers.start),
+      Array.from({ length: count - 1 }, (_, n) => workers.start(n + 1)),
       { concurrency: "unbounded" }
     )
     for (const { worker } of [first, ...others]) yield* Effect.forkIn(keep(workers, worker), scope)

@@ -163,12 +163,7 @@ const makeCallRuns = Effect.gen(function* () {
   const tally = yield* CallTally
   const book = yield* BookGuard
   const settle = yield* makeSettle
-  const {
-    cancelAll,
-    idle,
-    run: runInFlight,
-    runInline
-  } = yield* makeCallsInFlight(limits.inFlightMax, limits.callSlots)
+  const { cancelAll, idle, run: runInFlight, runInline } = yield* makeCallsInFlight(limits.inFlightMax)
   const clock = yield* Clock.Clock
 
   const run = <Ending = never, Failure = never>(

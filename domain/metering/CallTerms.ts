@@ -7,7 +7,6 @@ import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import { type CancellationTerm, isUsagePriced } from "../catalog/Terms.ts"
 import type { BillingPolicy } from "../catalog/Tool.ts"
 import { Microcents, zero } from "../shared/Microcents.ts"
-import type { Slots } from "../shared/Slots.ts"
 import { REPORTED_COST_META } from "../upstream/Protocol.ts"
 import type { CallStatus, ToolResult } from "../upstream/ToolUpstream.ts"
 import { CapRequired, PriceChanged, PriceVersionChanged } from "./CallRejections.ts"
@@ -22,8 +21,6 @@ export interface UpstreamBounds {
   readonly progressMsMax: number
   /** Calls of one account that a node forwards at once; 0: no limit. */
   readonly inFlightMax: number
-  /** Counts them. Default: this process counts alone. */
-  readonly callSlots?: Slots | undefined
 }
 
 /** Those of a service without settings. */

@@ -5,7 +5,6 @@
  */
 import { Cause, Context, type Duration, Effect, Exit, Fiber, Layer, Schema } from "effect"
 import type { ConsumerId } from "../shared/Ids.ts"
-import { ownSlots, type Slots } from "../shared/Slots.ts"
 import { type Durations, Histogram } from "../shared/Telemetry.ts"
 import { inSeconds } from "../shared/Time.ts"
 import type { CallStatus } from "../upstream/ToolUpstream.ts"
@@ -115,8 +114,9 @@ const DRAIN_MAX: Duration.Input = "10 seconds"
 const SETTLE_MAX: Duration.Input = "5 seconds"
 
 /** At most `max` of an account; 0: no limit. When its scope closes, they may finish; then they are canceled and settled. */
-export const makeCallsInFlight = Effect.fnUntraced(function* (max: number, slots: Slots = ownSlots(max)) {
+export const makeCallsInFlight = Effect.fnUntraced(function* (max: number) {
   const tally = yield* CallTally
+  const counts = new Map<ConsumerId, number>()
   const running = new Set<Fiber.Fiber<unknown, unknown>>()
 
   const idle = Effect.suspend(() => Effect.asVoid(Fiber.awaitAll(running)))
@@ -131,28 +131,18 @@ export const makeCallsInFlight = Effect.fnUntraced(function* (max: number, slots
     Effect.andThen(Effect.timeoutOption(idle, DRAIN_MAX), Effect.timeoutOption(cancelAll, SETTLE_MAX))
   )
 
-  const rejected = Effect.suspend(() =>
-    Effect.fail(new TooManyCallsInFlight({ max, retryAfterSeconds: RETRY_AFTER_SECONDS }))
-  )
+  /** Counts the call, or returns why it is rejected. */
+  const admit = (consumerId: ConsumerId): TooManyCallsInFlight | undefined => {
+    const count = counts.get(consumerId) ?? 0
+    if (count >= max && max > 0) return new TooManyCallsInFlight({ max, retryAfterSeconds: RETRY_AFTER_SECONDS })
+    counts.set(consumerId, count + 1)
+    return undefined
+  }
 
-  /** Takes a slot for the call, which leaves it at its end. */
-  const inSlot = <A, E>(
-    consumerId: ConsumerId,
-    call: Effect.Effect<A, E>
-  ): Effect.Effect<A, E | TooManyCallsInFlight> => {
-    const room = slots.take(consumerId)
-    if (typeof room === "boolean") return room ? call : rejected
-    return Effect.uninterruptibleMask((restore) =>
-      Effect.flatMap(room, (isRoom): Effect.Effect<A, E | TooManyCallsInFlight> => {
-        if (!isRoom) return rejected
-        let isBegun = false
-        const begin = Effect.suspend(() => {
-          isBegun = true
-          return call
-        })
-        return Effect.onExit(restore(begin), () => Effect.sync(() => isBegun || slots.leave(consumerId)))
-      })
-    )
+  const release = (consumerId: ConsumerId): void => {
+    const left = counts.get(consumerId)! - 1
+    if (left === 0) counts.delete(consumerId)
+    else counts.set(consumerId, left)
   }
 
   /** False before anything was sent, and where the tool passes cancellations: the call then ends with its caller. */
@@ -182,25 +172,24 @@ export const makeCallsInFlight = Effect.fnUntraced(function* (max: number, slots
     call: Effect.Effect<A, E>
   ): Effect.Effect<A, E | TooManyCallsInFlight> =>
     Effect.withFiber(({ context }) =>
-      inSlot(
-        consumerId,
-        Effect.callback<A, E>((resume) => {
-          const fiber = Effect.runForkWith(context)(call)
-          const ended = fiber.pollUnsafe()
-          if (ended !== undefined) {
-            slots.leave(consumerId)
-            return resume(ended)
-          }
-          running.add(fiber)
-          fiber.addObserver((exit) => {
-            running.delete(fiber)
-            slots.leave(consumerId)
-            if (progress.left) logUnseenFailure(exit, context)
-            else resume(exit)
-          })
-          return Effect.suspend(() => leave(fiber, progress))
+      Effect.callback<A, E | TooManyCallsInFlight>((resume) => {
+        const rejected = admit(consumerId)
+        if (rejected !== undefined) return resume(Effect.fail(rejected))
+        const fiber = Effect.runForkWith(context)(call)
+        const ended = fiber.pollUnsafe()
+        if (ended !== undefined) {
+          release(consumerId)
+          return resume(ended)
+        }
+        running.add(fiber)
+        fiber.addObserver((exit) => {
+          running.delete(fiber)
+          release(consumerId)
+          if (progress.left) logUnseenFailure(exit, context)
+          else resume(exit)
         })
-      )
+        return Effect.suspend(() => leave(fiber, progress))
+      })
     )
 
   /**
@@ -213,20 +202,17 @@ export const makeCallsInFlight = Effect.fnUntraced(function* (max: number, slots
     call: Effect.Effect<A, E>,
     registerDisconnect: (disconnect: () => boolean) => void
   ): Effect.Effect<A, E | TooManyCallsInFlight> =>
-    Effect.withFiber((fiber) =>
-      inSlot(
-        consumerId,
-        Effect.suspend(() => {
-          running.add(fiber)
-          registerDisconnect(() => continues(progress))
-          return Effect.onExit(call, () => {
-            running.delete(fiber)
-            slots.leave(consumerId)
-            return Effect.void
-          })
-        })
-      )
-    )
+    Effect.withFiber<A, E | TooManyCallsInFlight>((fiber) => {
+      const rejected = admit(consumerId)
+      if (rejected !== undefined) return Effect.fail(rejected)
+      running.add(fiber)
+      registerDisconnect(() => continues(progress))
+      return Effect.onExit(call, () => {
+        running.delete(fiber)
+        release(consumerId)
+        return Effect.void
+      })
+    })
 
   return { run, runInline, idle, cancelAll }
 })

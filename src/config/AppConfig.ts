@@ -83,6 +83,12 @@ const missingFor = (profile: AppConfig["profile"], config: Values, needs: Needs)
   if (profile === "embedded" && Number(config.WORKERS) > EMBEDDED_WORKERS_MAX) {
     faults.push(`WORKERS: at most ${EMBEDDED_WORKERS_MAX} with PROFILE=embedded, whose PostgreSQL has 100 connections`)
   }
+  const workers = workersIn(profile, config.WORKERS ?? 1)
+  for (const name of SHARED_LIMITS) {
+    const max = config[name] ?? 0
+    if (max > 0 && max < workers)
+      faults.push(`${name}: at least ${workers}, one for each of WORKERS, or 0 for no limit`)
+  }
   if ((config.WORKERS ?? 1) !== 1 && profile === "memory") {
     faults.push("WORKERS: only 1 with PROFILE=memory, whose data is in the memory of one process")
   }
@@ -121,10 +127,23 @@ export const valueOf = <N extends WithFallback>(config: AppConfig, name: N): Set
   config[name] as SettingValue<N>
 
 /** How many processes serve. */
-export const workersOf = (config: AppConfig): number => {
-  const workers = valueOf(config, "WORKERS")
+export const workersOf = (config: AppConfig): number => workersIn(config.profile, valueOf(config, "WORKERS"))
+
+const workersIn = (profile: AppConfig["profile"], workers: SettingValue<"WORKERS">): number => {
   if (workers !== "auto") return workers
-  return config.profile === "embedded" ? Math.min(availableParallelism(), EMBEDDED_WORKERS_MAX) : availableParallelism()
+  return profile === "embedded" ? Math.min(availableParallelism(), EMBEDDED_WORKERS_MAX) : availableParallelism()
+}
+
+/** Limits of a node that its workers do not count together: each has a fixed share. */
+const SHARED_LIMITS = ["CALLS_IN_FLIGHT_MAX", "CONNECTIONS_PER_ADDRESS_MAX"] as const
+
+/** With the worker's share of these limits, by its place among the workers from 0. The shares of all make up the limit. */
+export const configOfWorker = (config: AppConfig, place: number, workers: number): AppConfig => {
+  const shares = SHARED_LIMITS.map((name) => {
+    const max = valueOf(config, name)
+    return [name, Math.floor(max / workers) + (place < max % workers ? 1 : 0)]
+  })
+  return { ...config, ...Object.fromEntries(shares) }
 }
 
 /** The URL of a service on its own socket. */

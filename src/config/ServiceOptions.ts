@@ -6,7 +6,6 @@ import type { MetricsAccess } from "../../adapters/http/pipeline/Stages.ts"
 import type { WithOthers } from "../../adapters/http/pipeline/MetricSum.ts"
 import type { TokenBucket } from "../../adapters/memory/accounts/BoundedRateLimiterStore.ts"
 import { GUESSES_MAX, guessOf, nearestNames } from "../../domain/shared/NearestName.ts"
-import type { SlotsOf } from "../../domain/shared/Slots.ts"
 import { type AppConfig, configOf, ConfigInvalid } from "./AppConfig.ts"
 import { type ServiceSettingName, type SettingName, settings, type SettingValue } from "./Settings.ts"
 
@@ -43,7 +42,6 @@ export type ServiceConfig = AppConfig & {
 
 /** What a worker counts and shows together with the other workers of its node. */
 export interface OtherWorkers {
-  readonly slotsOf: SlotsOf
   readonly tokenBucket: TokenBucket
   readonly metrics: WithOthers
 }

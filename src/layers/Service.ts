@@ -123,8 +123,7 @@ const references = (config: ServiceConfig) => {
       retriesMax: valueOf(config, "UPSTREAM_RETRIES"),
       totalMs: UPSTREAM_LIMITS.totalMs,
       progressMsMax: valueOf(config, "UPSTREAM_PROGRESS_MS_MAX"),
-      inFlightMax: valueOf(config, "CALLS_IN_FLIGHT_MAX"),
-      callSlots: config.others?.slotsOf("calls", valueOf(config, "CALLS_IN_FLIGHT_MAX"))
+      inFlightMax: valueOf(config, "CALLS_IN_FLIGHT_MAX")
     }),
     Layer.succeed(VerificationEndpoint, `POST ${baseUrl}/api/v1/market/providers/verify`),
     Layer.succeed(CheckoutReturn, {

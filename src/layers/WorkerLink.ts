@@ -4,7 +4,6 @@
  */
 import { Duration, Effect, Layer, Redacted } from "effect"
 import type { Reading } from "../../adapters/http/pipeline/MetricSum.ts"
-import { workerSlots } from "../../domain/shared/Slots.ts"
 import type { OtherWorkers } from "../config/ServiceOptions.ts"
 import { EarlyPostgres } from "./EarlyPostgres.ts"
 
@@ -15,13 +14,15 @@ type Database = Record<"url" | "ownerUrl" | "logFile", string> & { readonly port
 
 export interface Duty {
   readonly workers: number
+  /** Its place among them, from 0; it is that of the worker that it replaces. */
+  readonly place: number
   /** Undefined for the first worker, which finds a free one for PORT=0. */
   readonly port: number | undefined
   /** The embedded PostgreSQL, which runs under the supervisor. */
   readonly database: Database | undefined
 }
 
-/** A question has the `id` of its answer. */
+/** With the `id` of its answer. */
 export type Ask =
   | {
       readonly id: number
@@ -33,8 +34,6 @@ export type Ask =
       }
       readonly refillMs: number
     }
-  | { readonly id: number; readonly borrow: string; readonly poolMax: number }
-  | { readonly giveBack: string }
   | { readonly id: number; readonly sum: Reading }
 
 export type Answer = readonly [id: number, value: unknown]
@@ -76,22 +75,17 @@ export const workerLink = Effect.fnUntraced(function* (environment: Readonly<Rec
   /** Without its supervisor a worker ends, so a message that is not sent has no reader. */
   const send = (message: FromWorker) =>
     Effect.callback<void>((resume) => void process.send!(message, undefined, undefined, () => resume(Effect.void)))
-  const sendNow = (message: FromWorker): void => void Effect.runForkWith(context)(send(message))
 
   /** All of one turn of the event loop are one message. */
-  const queue = (ask: Ask): void => {
-    if (asks.push(ask) > 1) return
-    setImmediate(() => {
-      sendNow({ asks })
-      asks = []
-    })
-  }
-
   const ask = <A>(askOf: (id: number) => Ask): Effect.Effect<A> =>
     Effect.callback<A>((resume) => {
       const id = ++lastId
       answers.set(id, (value) => resume(Effect.succeed(value as A)))
-      queue(askOf(id))
+      if (asks.push(askOf(id)) > 1) return
+      setImmediate(() => {
+        Effect.runForkWith(context)(send({ asks }))
+        asks = []
+      })
     })
 
   const hear = (message: ToWorker): void => {
@@ -131,10 +125,6 @@ export const workerLink = Effect.fnUntraced(function* (environment: Readonly<Rec
     ready: (port, welcome) => send({ ready: { port, welcome } }),
     postgres: duty.database === undefined ? Layer.empty : postgresOf(duty.database),
     others: {
-      slotsOf: workerSlots(duty.workers, {
-        borrow: (key, poolMax) => Effect.uninterruptible(ask<boolean>((id) => ({ id, borrow: key, poolMax }))),
-        giveBack: (key) => queue({ giveBack: key })
-      }),
       tokenBucket: ({ refillRate, ...bucket }) =>
         ask((id) => ({ id, bucket, refillMs: Duration.toMillis(refillRate) })),
       metrics: (own) => {

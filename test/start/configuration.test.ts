@@ -8,7 +8,7 @@ import { TestConsole } from "effect/testing"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { runCommand } from "../../src/Commands.ts"
-import { describeConfig, readConfig, type Source } from "../../src/config/AppConfig.ts"
+import { configOfWorker, describeConfig, readConfig, type Source } from "../../src/config/AppConfig.ts"
 import { settings } from "../../src/config/Settings.ts"
 import { headersOf } from "../../src/config/SettingValues.ts"
 import { checkedDotEnv } from "../../src/Start.ts"
@@ -125,6 +125,32 @@ describe("the configuration", () => {
           `form: ${normal}`
       ])
     }
+  })
+
+  it("divides limits of a node among its workers, which together have all of them and never more", () => {
+    for (const workers of [1, 2, 3, 8]) {
+      for (const max of [0, 8, 9, 64, 1_000]) {
+        const settings = { CALLS_IN_FLIGHT_MAX: String(max), CONNECTIONS_PER_ADDRESS_MAX: String(max) }
+        const all = Array.from({ length: workers }, (_, place) => configOfWorker(config(settings), place, workers))
+        for (const name of ["CALLS_IN_FLIGHT_MAX", "CONNECTIONS_PER_ADDRESS_MAX"] as const) {
+          const shares = all.map((one) => one[name] ?? -1)
+          assert.strictEqual(
+            shares.reduce((sum, share) => sum + share, 0),
+            max
+          )
+          assert.isAtMost(Math.max(...shares) - Math.min(...shares), 1)
+        }
+      }
+    }
+  })
+
+  it("rejects a limit that leaves a worker without a share", () => {
+    const production = { DATABASE_URL, PAYMENTS: "dry_run", RECEIPT_SIGNING_SECRET: SECRET, LOG_SIGNING_KEY: SEED }
+    const two = { ...production, WORKERS: "2", CONNECTIONS_PER_ADDRESS_MAX: "0" }
+    assert.deepStrictEqual(faultsOf({ ...two, CALLS_IN_FLIGHT_MAX: "1" }), [
+      "CALLS_IN_FLIGHT_MAX: at least 2, one for each of WORKERS, or 0 for no limit"
+    ])
+    assert.deepStrictEqual(faultsOf({ ...two, CALLS_IN_FLIGHT_MAX: "2" }), [])
   })
 
   it("accepts OpenTelemetry's name of the collector setting, after its own name", () => {

@@ -3,12 +3,10 @@
  * is closed; if none is idle, the one that has taken longest to send its request. A connection with a request in progress is
  * never closed for this.
  */
-import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
-import { ownSlots, type Slots } from "../../../domain/shared/Slots.ts"
 import { type Problem, toAnswer } from "../pipeline/Problems.ts"
 import {
   addHeaders,
@@ -120,15 +118,12 @@ export interface Connection {
   unanswered: number
   /** A counter over the changes of all connections: when this one entered its current state. */
   since: number
-  isGone: boolean
 }
 
 export interface ConnectionBounds {
   readonly max: number
   /** 0 for no limit per address. */
   readonly perAddressMax: number
-  /** Of addresses. Default: this process counts alone. */
-  readonly slots?: Slots
   /** Their connections carry the requests of many clients: only `max` limits them. */
   readonly trusted: TrustedProxies
 }
@@ -182,7 +177,6 @@ class Group {
 
 export class Connections {
   private readonly bounds: ConnectionBounds
-  private readonly slots: Slots
   private readonly bySocket = new WeakMap<object, Connection>()
   private readonly all = new Group()
   private readonly byNetwork = new Map<string, Group>()
@@ -192,47 +186,20 @@ export class Connections {
 
   constructor(bounds: ConnectionBounds) {
     this.bounds = bounds
-    this.slots = bounds.slots ?? ownSlots(bounds.perAddressMax)
   }
 
-  /**
-   * Closes other connections if that makes room. The caller must close a connection that is not admitted. Where the other
-   * workers must be asked, the admission comes later.
-   */
-  open(socket: Socket): Admission | Effect.Effect<Admission> {
+  /** Closes other connections if that makes room. The caller must close a connection that is not admitted. */
+  open(socket: Socket): Admission {
     const network = this.networkOf(plainAddress(socket.remoteAddress))
-    const room = network === undefined || this.slots.take(network)
-    return typeof room === "boolean"
-      ? this.enter(socket, network, room)
-      : Effect.map(room, (isRoom) => this.enter(socket, network, isRoom))
-  }
-
-  private enter(socket: Socket, network: string | undefined, hasSlot: boolean): Admission {
-    if (!hasSlot) {
-      const replaced = this.byNetwork.get(network!)?.replaceable()
-      if (replaced === undefined) return this.rejected("address_full")
-      // The new connection gets its slot.
-      this.close(replaced, true)
-    }
-    const connection: Connection = {
-      socket,
-      network,
-      latest: undefined,
-      unanswered: 0,
-      since: ++this.changes,
-      isGone: false
-    }
-    if (socket.destroyed || !makeRoom(this.all, this.bounds.max, this.close)) {
-      this.gone(connection)
-      return this.rejected("server_full")
-    }
+    const group = network === undefined ? undefined : (this.byNetwork.get(network) ?? new Group())
+    if (group !== undefined && !makeRoom(group, this.bounds.perAddressMax, this.close))
+      return this.rejected("address_full")
+    if (!makeRoom(this.all, this.bounds.max, this.close)) return this.rejected("server_full")
+    const connection: Connection = { socket, network, latest: undefined, unanswered: 0, since: ++this.changes }
     this.bySocket.set(socket, connection)
     this.all.members.add(connection)
-    if (network !== undefined) {
-      const group = this.byNetwork.get(network) ?? new Group()
-      this.byNetwork.set(network, group)
-      group.members.add(connection)
-    }
+    if (group !== undefined) this.byNetwork.set(network!, group)
+    group?.members.add(connection)
     socket.once("close", () => this.gone(connection))
     return "admitted"
   }
@@ -273,23 +240,18 @@ export class Connections {
     return why
   }
 
-  private readonly close = (connection: Connection, keepsSlot = false): void => {
+  private readonly close = (connection: Connection): void => {
     this.closedCount++
-    this.gone(connection, keepsSlot)
+    this.gone(connection)
     connection.socket.destroy()
   }
 
-  /** Once: the socket of a connection that was closed for another one reports its end later. */
-  private gone(connection: Connection, keepsSlot = false): void {
-    if (connection.isGone) return
-    connection.isGone = true
+  private gone(connection: Connection): void {
     this.all.members.delete(connection)
-    const { network } = connection
-    if (network === undefined) return
-    if (!keepsSlot) this.slots.leave(network)
-    const group = this.byNetwork.get(network)
+    if (connection.network === undefined) return
+    const group = this.byNetwork.get(connection.network)
     group?.members.delete(connection)
-    if (group?.members.size === 0) this.byNetwork.delete(network)
+    if (group?.members.size === 0) this.byNetwork.delete(connection.network)
   }
 }
 

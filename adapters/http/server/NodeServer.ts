@@ -6,7 +6,6 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createSocketServer, Server as SocketServer, type Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { gzipSync } from "node:zlib"
-import { ownSlots, type SlotsOf } from "../../../domain/shared/Slots.ts"
 import { Dispatcher } from "../pipeline/Dispatcher.ts"
 import {
   type LastEvent,
@@ -15,7 +14,7 @@ import {
   type WebRequest,
   type WebResponse
 } from "../pipeline/WebRequest.ts"
-import { type Admission, Connections, makeRejections } from "./Connections.ts"
+import { Connections, makeRejections } from "./Connections.ts"
 import {
   endStream,
   isStreaming,
@@ -182,8 +181,6 @@ export interface ServerSettings {
   readonly trustedProxies?: TrustedProxies
   /** The time that a request may take to arrive, its body included. */
   readonly requestMs?: number
-  /** Of addresses. Default: this process counts alone. */
-  readonly slotsOf?: SlotsOf | undefined
   /** Whether another process that listens on the same port replaces this one. Read when the service stops. */
   readonly isReplaced?: () => boolean
 }
@@ -239,11 +236,11 @@ export const layer = (settings: ServerSettings) =>
       const reject = makeRejections(dispatcher.baseUrl, (answer) => void run(dispatcher.logRejected(answer)))
       const running = new Set<Fiber.Fiber<WebResponse>>()
       const max = settings.connectionsMax ?? CONNECTIONS_MAX
-      const perAddressMax = settings.connectionsPerAddressMax ?? CONNECTIONS_PER_ADDRESS_MAX
-      const slots = settings.slotsOf?.("connections", perAddressMax) ?? ownSlots(perAddressMax)
-      const connections = new Connections({ max, perAddressMax, slots, trusted: settings.trustedProxies ?? [] })
-      /** Connections of which other workers decide. Their requests wait. */
-      const undecided = new WeakMap<Socket, Promise<void>>()
+      const connections = new Connections({
+        max,
+        perAddressMax: settings.connectionsPerAddressMax ?? CONNECTIONS_PER_ADDRESS_MAX,
+        trusted: settings.trustedProxies ?? []
+      })
       /** Connections rejected already: the parser reports an error for every further chunk. */
       const malformed = new WeakSet<Duplex>()
       const compression = makeCompression()
@@ -281,48 +278,38 @@ export const layer = (settings: ServerSettings) =>
           requireHostHeader: false
         },
         (incoming, outgoing) => {
-          const decision = undecided.get(incoming.socket)
-          if (decision === undefined) begin(incoming, outgoing)
-          else void decision.then(() => incoming.socket.writable && begin(incoming, outgoing))
+          const rejected = reject.request(incoming)
+          if (rejected !== undefined) return send(false, unread, incoming, outgoing, rejected)
+          const connection = connections.of(incoming.socket)
+          if (connection === undefined || connection.unanswered === PIPELINED_MAX) {
+            return void incoming.socket.destroy()
+          }
+          connections.began(connection, { incoming, outgoing })
+          let last: LastEvent | undefined
+          const sendEvent: WebRequest["sendEvent"] = (headers, event, lastOfStream) => {
+            last = lastOfStream
+            writeEvent(outgoing, headers, event)
+          }
+          const fiber = run(dispatch(toWebRequest(incoming, sendEvent)))
+          running.add(fiber)
+          fiber.addObserver((exit) => {
+            running.delete(fiber)
+            if (exit._tag === "Failure") outgoing.destroy()
+            else if (isStreaming(outgoing)) endStream(unread, outgoing, exit.value, last)
+            else inTurn(() => sendOrDisconnect(incoming, outgoing, exit.value))
+          })
+          outgoing.on("close", () => {
+            connections.answered(connection)
+            if (!outgoing.writableFinished) fiber.interruptUnsafe()
+          })
         }
       )
-      const begin = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
-        const rejected = reject.request(incoming)
-        if (rejected !== undefined) return send(false, unread, incoming, outgoing, rejected)
-        const connection = connections.of(incoming.socket)
-        if (connection === undefined || connection.unanswered === PIPELINED_MAX) {
-          return void incoming.socket.destroy()
-        }
-        connections.began(connection, { incoming, outgoing })
-        let last: LastEvent | undefined
-        const sendEvent: WebRequest["sendEvent"] = (headers, event, lastOfStream) => {
-          last = lastOfStream
-          writeEvent(outgoing, headers, event)
-        }
-        const fiber = run(dispatch(toWebRequest(incoming, sendEvent)))
-        running.add(fiber)
-        fiber.addObserver((exit) => {
-          running.delete(fiber)
-          if (exit._tag === "Failure") outgoing.destroy()
-          else if (isStreaming(outgoing)) endStream(unread, outgoing, exit.value, last)
-          else inTurn(() => sendOrDisconnect(incoming, outgoing, exit.value))
-        })
-        outgoing.on("close", () => {
-          connections.answered(connection)
-          if (!outgoing.writableFinished) fiber.interruptUnsafe()
-        })
-      }
       server.maxConnections = max + CONNECTIONS_SPARE
       server.on("connection", (socket: Socket) => {
-        const decide = (admission: Admission): void => {
-          undecided.delete(socket)
-          if (admission === "admitted") return
-          malformed.add(socket)
-          reject.connection(socket, admission)
-        }
         const admission = connections.open(socket)
-        if (typeof admission === "string") decide(admission)
-        else undecided.set(socket, Effect.runPromiseWith(context)(admission).then(decide))
+        if (admission === "admitted") return
+        malformed.add(socket)
+        reject.connection(socket, admission)
       })
       server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
         if (malformed.has(socket)) return
