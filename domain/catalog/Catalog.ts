@@ -70,15 +70,16 @@ const RENAMED_AT_ONCE = 100
 
 /** One page of the tools that match all given criteria. */
 export interface CatalogQuery {
-  readonly q: string | undefined
-  readonly category: string | undefined
-  readonly providerId: ProviderId | undefined
+  readonly q?: string | undefined
+  readonly category?: string | undefined
+  readonly providerId?: ProviderId | undefined
   readonly maxPrice?: Microcents | undefined
   /** Default: only listed tools. */
   readonly state?: ToolState | undefined
   /** The provider reads its own tools. */
   readonly own?: boolean | undefined
-  readonly sort: CatalogSort
+  /** Default: by name. */
+  readonly sort?: CatalogSort
   readonly page: PageRequest
 }
 
@@ -212,21 +213,10 @@ export class Catalog extends Context.Service<
         } while (after !== undefined)
       }, atomically)
 
-      const search = Effect.fn("Catalog.search")((query: CatalogQuery) =>
+      const search = Effect.fn("Catalog.search")(({ page, q, sort = "name", ...filter }: CatalogQuery) =>
         inEffectNow(
-          store.search(
-            {
-              category: query.category,
-              providerId: query.providerId,
-              maxPrice: query.maxPrice,
-              state: query.state,
-              own: query.own,
-              tokens: query.q === undefined ? [] : tokensOfQuery(query.q)
-            },
-            query.sort,
-            query.page
-          ),
-          (page, at) => ({ ...page, items: page.items.map(at) })
+          store.search({ ...filter, tokens: q === undefined ? [] : tokensOfQuery(q) }, sort, page),
+          (found, at) => ({ ...found, items: found.items.map(at) })
         )
       )
 

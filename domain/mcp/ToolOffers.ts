@@ -120,13 +120,7 @@ export class ToolOffers extends Context.Service<
         const all: Array<CatalogEntry> = []
         let page: PageRequest | undefined = { limit: PAGE_LIMIT_MAX, offset: 0, after: undefined }
         while (page !== undefined && all.length < ENTRIES_MAX) {
-          const found: Effect.Success<ReturnType<typeof catalog.search>> = yield* catalog.search({
-            q: undefined,
-            category: undefined,
-            providerId,
-            sort: "name",
-            page
-          })
+          const found: Effect.Success<ReturnType<typeof catalog.search>> = yield* catalog.search({ providerId, page })
           all.push(...found.items)
           page = found.next === undefined ? undefined : { limit: PAGE_LIMIT_MAX, offset: 0, after: found.next }
         }

@@ -58,8 +58,7 @@ export class BuiltInProvider extends Context.Service<
       const withdraw = Effect.fn("BuiltInProvider.withdraw")(function* (providerId: Provider["id"]) {
         if (Option.isNone(yield* accounts.findProvider(providerId))) return
         const page = { limit: PAGE_LIMIT_MAX, offset: 0, after: undefined }
-        const query = { q: undefined, category: undefined, providerId, own: true, sort: "name" as const, page }
-        for (const { tool } of (yield* catalog.search(query)).items) {
+        for (const { tool } of (yield* catalog.search({ providerId, own: true, page })).items) {
           yield* Effect.catchTag(catalog.withdraw(providerId, tool.id), "ToolNotYours", () => Effect.void)
         }
       }, atomically)

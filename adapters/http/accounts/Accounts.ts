@@ -26,6 +26,7 @@ import { BaseUrl } from "../contract/BaseUrl.ts"
 import { ValidationFailed } from "../pipeline/Failures.ts"
 import { duplicate, invalid, invalidField, type ProblemsOf } from "../pipeline/Problems.ts"
 import { type Route, routesWith } from "../pipeline/Route.ts"
+import { fieldsOf, freezeOf } from "../pipeline/Views.ts"
 import { verificationProblems } from "../trust/Trust.ts"
 import { AccountsApi, type RegisterProvider } from "./AccountsApi.ts"
 
@@ -124,14 +125,7 @@ export const accountsRoutes = Effect.gen(function* () {
     let after: PageRequest["after"]
     do {
       const page = { limit: PAGE_LIMIT_MAX, offset: 0, after }
-      const found = yield* catalog.search({
-        q: undefined,
-        category: undefined,
-        providerId,
-        own: true,
-        sort: "name",
-        page
-      })
+      const found = yield* catalog.search({ providerId, own: true, page })
       missing.push(...found.items.flatMap(({ tool }) => unlistedReason(endpoint, tool.toolName) ?? []))
       after = found.next
     } while (after !== undefined)
@@ -235,9 +229,7 @@ export const accountsRoutes = Effect.gen(function* () {
         default_cap_microcents: caller.role === "consumer" ? (caller.defaultCap ?? null) : null,
         account_default_cap_microcents: caller.role === "consumer" ? (caller.accountDefaultCap ?? null) : null,
         key_expires_at: caller.expiresAt === undefined ? null : format(caller.expiresAt),
-        frozen: freeze !== undefined,
-        frozen_reason: freeze?.reason ?? null,
-        frozen_at: freeze === undefined ? null : format(freeze.at)
+        ...freezeOf(freeze)
       }
     }),
     route(endpoints.providerProfile, function* ({ as }) {
@@ -330,11 +322,7 @@ const profileView = (
   message: string
 ) => ({
   provider_id: provider.id,
-  handle: provider.handle,
-  name: provider.name,
-  description: provider.description,
-  endpoint_url: provider.endpointUrl,
-  email: provider.email,
+  ...fieldsOf(provider, "handle", "name", "description", "endpointUrl", "email"),
   pending_email: pendingEmail?.address ?? null,
   pending_email_expires_at: pendingEmail === undefined ? null : format(pendingEmail.expiresAt),
   verification_level: verified.level,
@@ -346,14 +334,11 @@ const shownTo = (caller: KeyOwner) =>
   Effect.map(DateTime.now, (now) => (key: ApiKey) => ({
     key_id: key.id,
     api_key_prefix: key.prefix,
-    label: key.label,
-    role: key.role,
+    ...fieldsOf(key, "label", "role"),
     status: statusOf(key, now.epochMilliseconds),
     current: key.id === caller.keyId,
     default_cap_microcents: key.defaultCap ?? null,
-    created_at: format(key.createdAt),
-    expires_at: key.expiresAt === undefined ? null : format(key.expiresAt),
-    revoked_at: key.revokedAt === undefined ? null : format(key.revokedAt)
+    ...fieldsOf(key, "createdAt", "expiresAt", "revokedAt")
   }))
 
 const statusOf = (key: ApiKey, nowMs: number): "active" | "revoked" | "expired" => {

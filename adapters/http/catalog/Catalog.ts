@@ -66,13 +66,7 @@ export const catalogRoutes = Effect.gen(function* () {
     }),
     route(endpoints.pricing, function* ({ query }) {
       const page = yield* pageRequest("pricing", query)
-      const found = yield* catalog.search({
-        q: undefined,
-        category: undefined,
-        providerId: undefined,
-        sort: "name",
-        page
-      })
+      const found = yield* catalog.search({ page })
       const now = yield* DateTime.now
       const lines = found.items.map((entry) =>
         priceLine(entry, basisPointsAt(entry.provider.fee, defaultFee, now.epochMilliseconds))
@@ -274,15 +268,7 @@ export const toolsRoutes = Effect.gen(function* () {
     toolRoute(CatalogApi.endpoints.ownTools, function* ({ as, query }) {
       const { ownerId } = as("provider")
       const page = yield* pageRequest(OWN_TOOLS, query)
-      const found = yield* catalog.search({
-        q: undefined,
-        category: undefined,
-        providerId: ownerId,
-        state: query.state ?? "any",
-        own: true,
-        sort: "name",
-        page
-      })
+      const found = yield* catalog.search({ providerId: ownerId, state: query.state ?? "any", own: true, page })
       return { tools: yield* views.listed(found.items), ...pageFields(OWN_TOOLS, page, found) }
     }),
     toolRoute(CatalogApi.endpoints.withdrawTool, function* ({ as, params }) {

@@ -16,6 +16,7 @@ import { format } from "../../../domain/shared/Time.ts"
 import type { ToolList } from "../../../domain/upstream/ProviderServers.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
 import { routesWith } from "../pipeline/Route.ts"
+import { fieldsOf } from "../pipeline/Views.ts"
 import { ImportApi } from "./ImportApi.ts"
 import { toChange } from "./ToolBody.ts"
 import { catalogProblems, namedTool, versionView, wireName } from "./ToolViews.ts"
@@ -25,11 +26,7 @@ const { preparedRoute, route } = routesWith(catalogProblems)
 // Imports, endpoints and tool versions as the API shows them.
 
 export const endpointView = (report: EndpointReport) => ({
-  reachable: report.reachable ?? null,
-  era: report.era ?? null,
-  protocol_version: report.protocolVersion ?? null,
-  server_name: report.serverName ?? null,
-  server_version: report.serverVersion ?? null,
+  ...fieldsOf(report, "reachable", "era", "protocolVersion", "serverName", "serverVersion"),
   tools_found: report.list?.tools.length ?? null,
   problem: report.problem ?? null
 })

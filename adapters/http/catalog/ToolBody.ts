@@ -18,6 +18,7 @@ import { definitionFault } from "../../../domain/shared/PlainText.ts"
 import * as Field from "../contract/Field.ts"
 import { IntBetween, JsonObject, Line, Text, WholeCents } from "../contract/InputSchemas.ts"
 import { INPUT_SCHEMA } from "../contract/SampleValues.ts"
+import { fieldsOf } from "../pipeline/Views.ts"
 import * as shared from "../contract/SharedFields.ts"
 
 const Definition = JsonObject.check(Schema.makeFilter(definitionFault))
@@ -122,10 +123,7 @@ export type ToolBody = typeof ToolBody.Type
 
 /** The declaration that leaves a tool unchanged: defaults stay defaults. */
 export const toBody = (tool: ToolDeclaration): StoredDeclaration => ({
-  tool_name: tool.toolName,
-  display_name: tool.displayName,
-  description: tool.description,
-  category: tool.category,
+  ...fieldsOf(tool, "toolName", "displayName", "description", "category"),
   ...(tool.price === undefined ? {} : { price_microcents: tool.price }),
   ...(tool.freeTierCalls === undefined ? {} : { free_tier_calls: tool.freeTierCalls }),
   ...(tool.inputSchema === undefined ? {} : { input_schema: tool.inputSchema as typeof JsonObject.Type }),
@@ -134,9 +132,7 @@ export const toBody = (tool: ToolDeclaration): StoredDeclaration => ({
   billing_policy: tool.billingPolicy,
   ...(tool.maxCost === undefined ? {} : { max_cost_microcents: tool.maxCost }),
   ...(tool.timeoutMs === undefined ? {} : { timeout_ms: tool.timeoutMs }),
-  idempotent: tool.idempotent,
-  on_cancel: tool.onCancel,
-  canceled_call_costs: tool.canceledCallCosts
+  ...fieldsOf(tool, "idempotent", "onCancel", "canceledCallCosts")
 })
 
 /** The hints as they are named in MCP. */

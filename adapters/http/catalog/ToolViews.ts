@@ -32,6 +32,7 @@ import type { CatalogScore } from "../../../domain/trust/SlaStore.ts"
 import { Trust } from "../../../domain/trust/Trust.ts"
 import type { VerificationLevel } from "../../../domain/trust/TrustScore.ts"
 import { notFound, type ProblemsOf, providerError } from "../pipeline/Problems.ts"
+import { fieldsOf } from "../pipeline/Views.ts"
 import type { CatalogTool } from "./CatalogApi.ts"
 import { annotationsView, toBody } from "./ToolBody.ts"
 
@@ -51,8 +52,7 @@ export const feeView = ({ basisPoints, isDefault, upcoming }: FeeInEffect) => ({
       ? null
       : {
           platform_fee_bps: upcoming.basisPoints,
-          is_default: upcoming.isDefault,
-          effective_from: format(upcoming.effectiveFrom)
+          ...fieldsOf(upcoming, "isDefault", "effectiveFrom")
         }
 })
 
@@ -131,14 +131,10 @@ const catalogTool = (
     id: tool.id,
     tool_name: tool.toolName,
     qualified_name: qualifiedName(provider.handle, tool.toolName),
-    display_name: tool.displayName,
-    description: tool.description,
-    category: tool.category,
+    ...fieldsOf(tool, "displayName", "description", "category"),
     input_schema: tool.inputSchema ?? null,
     provider: {
-      id: provider.id,
-      handle: provider.handle,
-      name: provider.name,
+      ...fieldsOf(provider, "id", "handle", "name"),
       verified: level !== "unverified",
       verification_level: level,
       badge: catalogScore?.badge ?? "unrated",
@@ -216,8 +212,7 @@ export const upcomingView = ({ inEffect, upcoming }: ToolPrices) =>
         ...termsView(upcoming),
         output_schema_changes:
           upcoming.outputSchema !== undefined && !judgesTheSame(inEffect.outputSchema, upcoming.outputSchema),
-        announced_at: format(upcoming.announcedAt),
-        effective_from: format(upcoming.effectiveFrom)
+        ...fieldsOf(upcoming, "announcedAt", "effectiveFrom")
       }
 
 const priceSince = (price: PriceVersion) => ({
@@ -234,13 +229,10 @@ const versionSummary = ({ changed, changedAt, source, version }: ToolVersion) =>
 })
 
 export const versionView = (version: ToolVersion) => {
-  const { annotations, description, displayName, inputSchema, outputSchema } = version.definition
+  const { annotations } = version.definition
   return {
     ...versionSummary(version),
-    display_name: displayName,
-    description,
-    input_schema: inputSchema ?? null,
-    output_schema: outputSchema ?? null,
+    ...fieldsOf(version.definition, "displayName", "description", "inputSchema", "outputSchema"),
     annotations: annotations === undefined ? null : annotationsView(annotations)
   }
 }

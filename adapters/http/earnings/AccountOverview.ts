@@ -29,15 +29,7 @@ export const accountOverviewRoutes = Effect.gen(function* () {
   const trust = yield* Trust
 
   const listedTools = (providerId: ProviderId) =>
-    catalog.search({
-      q: undefined,
-      category: undefined,
-      providerId,
-      state: "listed",
-      own: true,
-      sort: "name",
-      page: page(1)
-    })
+    catalog.search({ providerId, state: "listed", own: true, page: page(1) })
 
   /** The one with the next deadline is last. Refunds that the provider began itself need no response. */
   const openDisputes = (providerId: ProviderId) =>

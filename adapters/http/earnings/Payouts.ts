@@ -18,6 +18,7 @@ import { BaseUrl, pageUrl } from "../contract/BaseUrl.ts"
 import { storedBody } from "../pipeline/Decoding.ts"
 import type { ProblemsOf } from "../pipeline/Problems.ts"
 import { routesWith } from "../pipeline/Route.ts"
+import { amountsOf, fieldsOf, shownAmountsOf } from "../pipeline/Views.ts"
 import { header, idempotencyKey } from "../pipeline/WebRequest.ts"
 import { PayoutsApi } from "./PayoutsApi.ts"
 
@@ -56,7 +57,6 @@ export const payoutsRoutes = Effect.gen(function* () {
         const { byTool, byWeek, total } = yield* payouts.earnings(caller.ownerId, period)
         const { balance } = yield* ledger.provider(caller.ownerId)
         const last = (yield* payouts.history(caller.ownerId)).find((payout) => payout.state === "paid")
-        const shown = earningsView(total)
         // The account of a key exists.
         const fee = yield* Effect.catchTag(fees.find(caller.ownerId), "ProviderUnknown", Effect.die)
         return {
@@ -65,28 +65,20 @@ export const payoutsRoutes = Effect.gen(function* () {
           platform_fee_rate: feePercent(fee.basisPoints),
           platform_fee_terms: feeView(fee),
           earnings: {
-            gross_revenue_cents: shown.gross_cents,
-            gross_revenue_microcents: shown.gross_microcents,
-            gross_revenue: formatDollars(total.grossMicrocents),
-            platform_fee_cents: shown.platform_fee_cents,
-            platform_fee_microcents: shown.platform_fee_microcents,
-            platform_fee: formatDollars(total.feeMicrocents),
-            net_earnings_cents: shown.net_cents,
-            net_earnings_microcents: shown.net_microcents,
-            net_earnings: formatDollars(total.netMicrocents)
+            ...shownAmountsOf("gross_revenue", total.grossMicrocents),
+            ...shownAmountsOf("platform_fee", total.feeMicrocents),
+            ...shownAmountsOf("net_earnings", total.netMicrocents)
           },
           payout: {
-            pending_balance_cents: toCents(balance),
-            pending_balance_microcents: Number(balance),
-            pending_balance: formatDollars(balance),
+            ...shownAmountsOf("pending_balance", balance),
             last_payout_date: last?.paidAt === undefined ? null : format(last.paidAt),
             last_payout_cents: last?.amountCents ?? null
           },
           by_tool: byTool.map((tool) => ({ tool: tool.toolId, tool_name: tool.toolName, ...earningsView(tool) })),
           by_week: byWeek.map((week) => ({ week_of: week.weekOf, ...earningsView(week) })),
-          gross_revenue_cents: shown.gross_cents,
-          platform_fee_cents: shown.platform_fee_cents,
-          net_earnings_cents: shown.net_cents,
+          gross_revenue_cents: toCents(total.grossMicrocents),
+          platform_fee_cents: toCents(total.feeMicrocents),
+          net_earnings_cents: toCents(total.netMicrocents),
           total_calls: total.calls
         }
       })
@@ -174,8 +166,7 @@ export const payoutsRoutes = Effect.gen(function* () {
         pending_balance_cents: toCents(balance),
         pending_balance: formatDollars(balance),
         ...holdingsView(holdings),
-        owed_cents: toCents(owed),
-        owed_microcents: Number(owed),
+        ...amountsOf("owed", owed),
         stripe_connected: payee?.status?.payoutsEnabled ?? false,
         minimum_payout: "$10.00" as const,
         automatic: payee?.automatic ?? false,
@@ -193,40 +184,30 @@ export const payoutsRoutes = Effect.gen(function* () {
 
 const earningsView = (totals: EarningsTotals) => ({
   calls: totals.calls,
-  gross_cents: toCents(totals.grossMicrocents),
-  gross_microcents: Number(totals.grossMicrocents),
-  platform_fee_cents: toCents(totals.feeMicrocents),
-  platform_fee_microcents: Number(totals.feeMicrocents),
-  net_cents: toCents(totals.netMicrocents),
-  net_microcents: Number(totals.netMicrocents)
+  ...amountsOf("gross", totals.grossMicrocents),
+  ...amountsOf("platform_fee", totals.feeMicrocents),
+  ...amountsOf("net", totals.netMicrocents)
 })
 
 const MATURITIES_SHOWN_MAX = 200
 
 const holdingsView = (holdings: ProviderHoldings) => ({
-  maturing_cents: toCents(holdings.maturingMicrocents),
-  maturing_microcents: Number(holdings.maturingMicrocents),
-  available_cents: toCents(holdings.availableMicrocents),
-  available_microcents: Number(holdings.availableMicrocents),
-  reserved_cents: toCents(holdings.reservedMicrocents),
-  reserved_microcents: Number(holdings.reservedMicrocents),
-  frozen_cents: toCents(holdings.frozenMicrocents),
-  frozen_microcents: Number(holdings.frozenMicrocents),
+  ...amountsOf("maturing", holdings.maturingMicrocents),
+  ...amountsOf("available", holdings.availableMicrocents),
+  ...amountsOf("reserved", holdings.reservedMicrocents),
+  ...amountsOf("frozen", holdings.frozenMicrocents),
   reserve_lifted: holdings.reserveLifted,
   maturities: holdings.maturities.slice(0, MATURITIES_SHOWN_MAX).map(({ amount, availableOn, from }) => ({
     available_on: availableOn,
-    amount_cents: toCents(amount),
-    amount_microcents: Number(amount),
+    ...amountsOf("amount", amount),
     from
   }))
 })
 
 const payoutView = (payout: Payout) => ({
-  id: payout.id,
-  amount_cents: payout.amountCents,
+  ...fieldsOf(payout, "id", "amountCents"),
   status: payout.state,
-  paid_at: payout.paidAt === undefined ? null : format(payout.paidAt),
-  created_at: format(payout.createdAt),
+  ...fieldsOf(payout, "paidAt", "createdAt"),
   stripe_transfer_id: payout.transferId ?? null,
   failure: payout.failure ?? null
 })

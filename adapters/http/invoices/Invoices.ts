@@ -11,6 +11,7 @@ import { BaseUrl } from "../contract/BaseUrl.ts"
 import { pageFields, pageRequest } from "../pipeline/Decoding.ts"
 import { invalidField, notConfigured, notFound, type ProblemsOf } from "../pipeline/Problems.ts"
 import { Pages, routesWith } from "../pipeline/Route.ts"
+import { fieldsOf } from "../pipeline/Views.ts"
 import { InvoicesApi } from "./InvoicesApi.ts"
 
 const invoiceProblems = {
@@ -35,10 +36,7 @@ export const invoicesRoutes = Effect.gen(function* () {
     const url = `${baseUrl}/api/v1/market/invoices/${invoice.id}`
     return {
       invoice_id: invoice.id,
-      number: invoice.number,
-      kind: invoice.kind,
-      month: invoice.month,
-      issued_at: invoice.issuedAt,
+      ...fieldsOf(invoice, "number", "kind", "month", "issuedAt"),
       total_microcents: Number(invoice.total),
       total_cents: toCents(invoice.total),
       total: amountText(invoice.total),
@@ -57,15 +55,9 @@ export const invoicesRoutes = Effect.gen(function* () {
     amount_due_cents: 0 as const,
     reason: invoice.reason ?? null,
     lines: invoice.lines.map((line) => ({
-      tool_id: line.toolId,
-      tool_name: line.toolName,
-      provider: line.provider,
-      price_version: line.priceVersion,
+      ...fieldsOf(line, "toolId", "toolName", "provider", "priceVersion"),
       unit_price_microcents: Number(line.unitPrice),
-      calls: line.calls,
-      billed_calls: line.billedCalls,
-      free_calls: line.freeCalls,
-      failed_calls: line.failedCalls,
+      ...fieldsOf(line, "calls", "billedCalls", "freeCalls", "failedCalls"),
       amount_microcents: Number(line.amount),
       fee_microcents: Number(line.fee)
     })),
@@ -100,8 +92,7 @@ export const invoicesRoutes = Effect.gen(function* () {
       const closed = yield* invoicing.close(month)
       return {
         month,
-        issued: closed.issued,
-        documents: closed.documents,
+        ...fieldsOf(closed, "issued", "documents"),
         ledger_microcents: Number(closed.ledger),
         invoices_microcents: Number(closed.invoices),
         statements_microcents: Number(closed.statements),

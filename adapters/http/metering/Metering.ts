@@ -9,11 +9,11 @@ import { Metering } from "../../../domain/metering/Metering.ts"
 import { Digest } from "../../../domain/shared/Cryptography.ts"
 import type { ConsumerId, GrantId } from "../../../domain/shared/Ids.ts"
 import { Microcents, toCents } from "../../../domain/shared/Microcents.ts"
-import { format } from "../../../domain/shared/Time.ts"
 import type { CallStatus } from "../../../domain/upstream/ToolUpstream.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
 import { forbidden, invalid, invalidField, notFound, type ProblemsOf } from "../pipeline/Problems.ts"
 import { routesWith } from "../pipeline/Route.ts"
+import { fieldsOf } from "../pipeline/Views.ts"
 import { idempotencyKey } from "../pipeline/WebRequest.ts"
 import { callProblems } from "./CallProblems.ts"
 import { type MeteredCall, type MeteredEvent, MeteringApi } from "./MeteringApi.ts"
@@ -121,9 +121,7 @@ const grantView = (grant: Grant, now: DateTime.Utc) => ({
       : isActive(grant, now)
         ? ("active" as const)
         : ("expired" as const),
-  created_at: format(grant.createdAt),
-  expires_at: grant.expiresAt === undefined ? null : format(grant.expiresAt),
-  revoked_at: grant.revokedAt === undefined ? null : format(grant.revokedAt)
+  ...fieldsOf(grant, "createdAt", "expiresAt", "revokedAt")
 })
 
 /**

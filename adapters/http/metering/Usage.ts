@@ -11,6 +11,7 @@ import type { ConsumerId } from "../../../domain/shared/Ids.ts"
 import { formatDollars, Microcents, toCents } from "../../../domain/shared/Microcents.ts"
 import { pageFields, pageRequest } from "../pipeline/Decoding.ts"
 import { route } from "../pipeline/Route.ts"
+import { fieldsOf } from "../pipeline/Views.ts"
 import { CallsApi } from "./CallsApi.ts"
 
 // Usage and free calls as the API shows them.
@@ -62,12 +63,7 @@ export const usageViews = Effect.gen(function* () {
         total_spend_cents: toCents(totals.spendMicrocents),
         total_spend_microcents: Microcents.make(totals.spendMicrocents),
         total_spend: formatDollars(totals.spendMicrocents),
-        data_volume: {
-          request_bytes: Number(totals.requestBytes),
-          response_bytes: Number(totals.responseBytes),
-          tokens_input: Number(totals.tokensInput),
-          tokens_output: Number(totals.tokensOutput)
-        }
+        data_volume: fieldsOf(totals, "requestBytes", "responseBytes", "tokensInput", "tokensOutput")
       },
       total_calls: totals.calls,
       total_spend_cents: toCents(totals.spendMicrocents),

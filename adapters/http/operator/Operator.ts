@@ -17,7 +17,6 @@ import { ProviderFreezes } from "../../../domain/providers/ProviderFreezes.ts"
 import type { ProviderId } from "../../../domain/shared/Ids.ts"
 import { fromCents } from "../../../domain/shared/Microcents.ts"
 import { UnitOfWork } from "../../../domain/shared/StoreUnavailable.ts"
-import { format } from "../../../domain/shared/Time.ts"
 import { accountProblems } from "../accounts/Accounts.ts"
 import { feeChangesView, feeView } from "../catalog/ToolViews.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
@@ -26,6 +25,7 @@ import { pageFields, pageRequest } from "../pipeline/Decoding.ts"
 import { NotFound, NotFromOwnPage } from "../pipeline/Failures.ts"
 import { duplicate, invalidField, type ProblemsOf } from "../pipeline/Problems.ts"
 import { replyRoute, route as plainRoute, routesWith } from "../pipeline/Route.ts"
+import { fieldsOf } from "../pipeline/Views.ts"
 import { endedCookie, header, isFromOwnPage, sessionCookie } from "../pipeline/WebRequest.ts"
 import { solvencyReport } from "../platform/Platform.ts"
 import { OperatorApi, OperatorSessionApi } from "./OperatorApi.ts"
@@ -97,12 +97,9 @@ export const operatorRoutes = Effect.gen(function* () {
       return { provider_id, handle, previous_handle: previous, previous_retired }
     }),
     route(endpoints.imitations, function* () {
-      const found = (yield* handles.imitations).map((one) => ({
-        handle: one.handle,
-        provider_id: one.providerId,
-        imitates: one.imitates,
-        imitated_provider_id: one.imitatedProviderId
-      }))
+      const found = (yield* handles.imitations).map((one) =>
+        fieldsOf(one, "handle", "providerId", "imitates", "imitatedProviderId")
+      )
       return { imitations: found, total: found.length }
     }),
     route(endpoints.freeze, function* ({ params: { consumer_id }, payload: { reason } }) {
@@ -132,10 +129,7 @@ export const operatorRoutes = Effect.gen(function* () {
       return {
         payout_id: payout.id,
         retried_payout_id: payout_id,
-        provider_id: payout.providerId,
-        amount_cents: payout.amountCents,
-        state: payout.state,
-        failure: payout.failure ?? null,
+        ...fieldsOf(payout, "providerId", "amountCents", "state", "failure"),
         repeated
       }
     })
@@ -190,23 +184,12 @@ export const operatorSessionRoutes = Effect.gen(function* () {
   ]
 })
 
-const shown = ({ expiresAt, id, name }: OperatorSession) => ({
-  session_id: id,
-  name,
-  expires_at: format(expiresAt)
-})
+const shown = (session: OperatorSession) => ({ session_id: session.id, ...fieldsOf(session, "name", "expiresAt") })
 
 const shownOf = ({ session }: Extract<Principal, { readonly role: "operator" }>) =>
   session === undefined ? { session_id: null, name: "API key", expires_at: null } : shown(session)
 
 const entryView = (entry: AuditEntry) => ({
   entry_id: entry.id,
-  at: format(entry.at),
-  action: entry.action,
-  actor: entry.actor,
-  session_id: entry.sessionId ?? null,
-  address: entry.address,
-  subject: entry.subject ?? null,
-  reason: entry.reason ?? null,
-  details: entry.details ?? null
+  ...fieldsOf(entry, "at", "action", "actor", "sessionId", "address", "subject", "reason", "details")
 })

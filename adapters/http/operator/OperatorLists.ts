@@ -22,6 +22,7 @@ import { pageFields, pageRequest } from "../pipeline/Decoding.ts"
 import { BadRequest, NotFound } from "../pipeline/Failures.ts"
 import { routesWith } from "../pipeline/Route.ts"
 import { RateLimits, READS_AT_ONCE_MAX } from "../pipeline/Stages.ts"
+import { fieldsOf, freezeOf } from "../pipeline/Views.ts"
 import { healthView, solvencyReport } from "../platform/Platform.ts"
 import { disputeProblems, disputeView, filerView } from "../trust/Disputes.ts"
 import { OperatorApi } from "./OperatorApi.ts"
@@ -33,27 +34,16 @@ const chargebackView = (one: Chargeback, consumerName: string) => ({
   chargeback_id: one.id,
   consumer_id: one.consumerId,
   consumer_name: consumerName,
-  amount_cents: one.amountCents,
-  state: one.state,
-  funds: one.funds,
-  released: one.released,
-  opened_at: format(one.openedAt),
-  updated_at: format(one.updatedAt)
+  ...fieldsOf(one, "amountCents", "state", "funds", "released", "openedAt", "updatedAt")
 })
 
 const payoutView = (payout: Payout, providerName: string) => ({
   payout_id: payout.id,
   provider_id: payout.providerId,
   provider_name: providerName,
-  amount_cents: payout.amountCents,
-  state: payout.state,
-  transfer_id: payout.transferId ?? null,
-  failure: payout.failure ?? null,
-  reversed_cents: payout.reversedCents,
-  attempts: payout.attempts,
+  ...fieldsOf(payout, "amountCents", "state", "transferId", "failure", "reversedCents", "attempts"),
   next_attempt_at: isOpen(payout) ? format(payout.nextAttemptAt) : null,
-  created_at: format(payout.createdAt),
-  paid_at: payout.paidAt === undefined ? null : format(payout.paidAt)
+  ...fieldsOf(payout, "createdAt", "paidAt")
 })
 
 const claimView = (claim: Claim, nameOf: (id: ConsumerId | ProviderId) => string) => ({
@@ -217,8 +207,7 @@ export const operatorAccountsRoutes = Effect.gen(function* () {
       const filed = yield* disputes.filedBy({ role: "consumer", ownerId: id }, yield* DateTime.now)
       return {
         ...consumerView(consumer, Option.getOrUndefined(yield* freezes.find(id))),
-        use_case: consumer.useCase,
-        rate_limit_rpm: consumer.rateLimitRpm,
+        ...fieldsOf(consumer, "useCase", "rateLimitRpm"),
         available_microcents: Number(wallet.available),
         held_microcents: Number(wallet.held),
         owed_microcents: Number(owedMicrocents),
@@ -242,10 +231,7 @@ export const operatorAccountsRoutes = Effect.gen(function* () {
         ...feeView(yield* fees.find(id)),
         ...feeChangesView(yield* accounts.feeHistory(id)),
         description: provider.description,
-        maturing_microcents: Number(holdings.maturingMicrocents),
-        reserved_microcents: Number(holdings.reservedMicrocents),
-        available_microcents: Number(holdings.availableMicrocents),
-        frozen_microcents: Number(holdings.frozenMicrocents),
+        ...fieldsOf(holdings, "maturingMicrocents", "reservedMicrocents", "availableMicrocents", "frozenMicrocents"),
         owed_microcents: Number(yield* claims.owedBy(id)),
         reserve_lifted: holdings.reserveLifted,
         payout_account: payee?.status?.accountId ?? null,
@@ -257,27 +243,17 @@ export const operatorAccountsRoutes = Effect.gen(function* () {
 
 const isConsumerId = (text: string): boolean => Option.isSome(ConsumerId.makeOption(text))
 
-const consumerView = ({ createdAt, email, id, name }: Consumer, freeze: Freeze | undefined) => ({
-  consumer_id: id,
-  name,
-  email,
-  created_at: format(createdAt),
-  frozen: freeze !== undefined,
-  frozen_reason: freeze?.reason ?? null,
-  frozen_at: freeze === undefined ? null : format(freeze.at),
+const consumerView = (consumer: Consumer, freeze: Freeze | undefined) => ({
+  consumer_id: consumer.id,
+  ...fieldsOf(consumer, "name", "email", "createdAt"),
+  ...freezeOf(freeze),
   frozen_by_operator: freeze?.byOperator ?? false
 })
 
-const providerView = ({ createdAt, email, endpointUrl, frozen, handle, id, name }: Provider) => ({
-  provider_id: id,
-  handle,
-  name,
-  email,
-  endpoint_url: endpointUrl,
-  created_at: format(createdAt),
-  frozen: frozen !== undefined,
-  frozen_reason: frozen?.reason ?? null,
-  frozen_at: frozen === undefined ? null : format(frozen.at)
+const providerView = (provider: Provider) => ({
+  provider_id: provider.id,
+  ...fieldsOf(provider, "handle", "name", "email", "endpointUrl", "createdAt"),
+  ...freezeOf(provider.frozen)
 })
 
 const FIRST = { limit: 1, offset: 0, after: undefined }

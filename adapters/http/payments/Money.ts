@@ -13,6 +13,7 @@ import { format } from "../../../domain/shared/Time.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
 import { invalid, notFound, type ProblemsOf } from "../pipeline/Problems.ts"
 import { routesWith } from "../pipeline/Route.ts"
+import { fieldsOf } from "../pipeline/Views.ts"
 import { idempotencyKey } from "../pipeline/WebRequest.ts"
 import { MoneyApi } from "./MoneyApi.ts"
 
@@ -225,8 +226,7 @@ const showWithdrawal = (mode: "dry_run" | "live", { amountCents, createdAt, id, 
       amount_cents: part.amountCents,
       processor_fee_cents: part.feeCents,
       refund_cents: part.amountCents - part.feeCents,
-      refund_id: part.refundId ?? null,
-      failure: part.failure ?? null
+      ...fieldsOf(part, "refundId", "failure")
     }))
   }
 }

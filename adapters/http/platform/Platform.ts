@@ -19,6 +19,7 @@ import { format } from "../../../domain/shared/Time.ts"
 import { API_VERSION, API_VERSION_OF, BaseUrl } from "../contract/BaseUrl.ts"
 import { replyRoute, route } from "../pipeline/Route.ts"
 import { RateLimits } from "../pipeline/Stages.ts"
+import { fieldsOf } from "../pipeline/Views.ts"
 import { Draining } from "../pipeline/WebRequest.ts"
 import { PlatformApi, StatusApi, SubmissionsApi } from "./PlatformApi.ts"
 
@@ -57,13 +58,8 @@ const reportOf = Effect.fnUntraced(function* (funds: PlatformFunds["Service"], c
   const found = yield* funds.solvency
   const owed = yield* claims.totals
   return {
-    spendable_microcents: Number(found.spendableMicrocents),
-    received_microcents: Number(found.receivedMicrocents),
-    sent_microcents: Number(found.sentMicrocents),
-    recorded_losses_microcents: Number(found.recordedLossesMicrocents),
-    shortfall_microcents: Number(found.shortfallMicrocents),
-    unbacked_microcents: Number(found.unbackedMicrocents),
-    platform_funds_microcents: Number(found.platformFundsMicrocents),
+    ...fieldsOf(found, "spendableMicrocents", "receivedMicrocents", "sentMicrocents", "recordedLossesMicrocents"),
+    ...fieldsOf(found, "shortfallMicrocents", "unbackedMicrocents", "platformFundsMicrocents"),
     claims_on_providers_microcents: Number(owed.byProvidersMicrocents),
     claims_on_platform_microcents: Number(owed.byPlatformMicrocents),
     advanced_microcents: Number(owed.advancedMicrocents),

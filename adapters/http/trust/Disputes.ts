@@ -12,6 +12,7 @@ import { BaseUrl } from "../contract/BaseUrl.ts"
 import { pageFields, pageRequest } from "../pipeline/Decoding.ts"
 import { duplicate, forbidden, invalidField, notFound, type ProblemsOf, tooMany } from "../pipeline/Problems.ts"
 import { routesWith } from "../pipeline/Route.ts"
+import { fieldsOf } from "../pipeline/Views.ts"
 import { DisputesApi } from "./DisputesApi.ts"
 
 export const disputeProblems = {
@@ -39,12 +40,9 @@ const { route } = routesWith(disputeProblems)
 /** Omits parties and statements. */
 const publicDispute = (dispute: Dispute) => ({
   dispute_id: dispute.id,
-  status: dispute.status,
-  reason: dispute.reason,
+  ...fieldsOf(dispute, "status", "reason"),
   filed_by_type: dispute.filedBy,
-  created_at: format(dispute.createdAt),
-  respond_by: format(dispute.respondBy),
-  decide_by: dispute.decideBy === undefined ? null : format(dispute.decideBy),
+  ...fieldsOf(dispute, "createdAt", "respondBy", "decideBy"),
   resolved_at: dispute.decision === undefined ? null : format(dispute.decision.at),
   decided_by: dispute.decision?.by ?? null
 })
@@ -79,10 +77,7 @@ const refundedOf = ({ decision }: Dispute, { paidMicrocents }: SubjectClaims): M
 
 export const filerView = (record: FilerRecord) => ({
   filed_in_all: record.total,
-  open: record.open,
-  upheld: record.upheld,
-  denied: record.denied,
-  credited: record.credited,
+  ...fieldsOf(record, "open", "upheld", "denied", "credited"),
   filed_last_day: record.lastDay
 })
 
@@ -108,13 +103,10 @@ export const disputesRoutes = Effect.gen(function* () {
       })
       return {
         dispute_id: dispute.id,
-        receipt_id: dispute.receiptId,
-        status: dispute.status,
-        reason: dispute.reason,
+        ...fieldsOf(dispute, "receiptId", "status", "reason"),
         filed_by: filer.ownerId,
         filed_by_type: dispute.filedBy,
-        created_at: format(dispute.createdAt),
-        respond_by: format(dispute.respondBy),
+        ...fieldsOf(dispute, "createdAt", "respondBy"),
         message: nextStep(dispute),
         dispute_url: `${baseUrl}/api/v1/market/disputes/${dispute.id}`
       }

@@ -14,6 +14,7 @@ import { catalogProblems, namedTool } from "../catalog/ToolViews.ts"
 import { describe } from "../contract/Endpoint.ts"
 import { invalidField, notConfigured, type ProblemsOf, providerError, tooMany } from "../pipeline/Problems.ts"
 import { routesWith } from "../pipeline/Route.ts"
+import { fieldsOf } from "../pipeline/Views.ts"
 import { TrustApi } from "./TrustApi.ts"
 
 export const verificationProblems = {
@@ -136,13 +137,8 @@ const measured = (figures: Sla) => ({
 
 const instant = (at: DateTime.Utc | undefined): string | null => (at === undefined ? null : format(at))
 
-const shown = ({ expiresAt, instructions, recordName, recordValue, type }: Challenge) => ({
-  type,
-  record_name: recordName,
-  record_value: recordValue,
-  expires_at: format(expiresAt),
-  instructions
-})
+const shown = (challenge: Challenge) =>
+  fieldsOf(challenge, "type", "recordName", "recordValue", "expiresAt", "instructions")
 
 const dayOf = (day: SlaDay) => ({
   date: day.date,
@@ -176,12 +172,6 @@ const scoreOf = ({ advice, counted, disputes, trust, verified, ...score }: Provi
     confidence: trust.confidence
   },
   history: score.history.map(({ date, score }) => ({ date, trust_score: score })),
-  improve: {
-    verification: advice.verification ?? null,
-    uptime: advice.uptime ?? null,
-    latency: advice.latency ?? null,
-    disputes: advice.disputes ?? null,
-    badge: advice.badge ?? null
-  },
+  improve: fieldsOf(advice, "verification", "uptime", "latency", "disputes", "badge"),
   scoring_guide: scoringGuide
 })

@@ -156,10 +156,7 @@ export const catalogRoutes = Effect.gen(function* () {
       if (Option.isNone(found)) return noProvider
       const page = pageIn(query["page"])
       const tools = yield* catalog.search({
-        q: undefined,
-        category: undefined,
         providerId: found.value.id,
-        sort: "name",
         page: { limit: TOOLS_PER_PAGE, offset: (page - 1) * TOOLS_PER_PAGE, after: undefined }
       })
       return providerPage(

@@ -107,17 +107,11 @@ export const homeRoutes = Effect.gen(function* () {
 
   const home = Effect.gen(function* () {
     const newest = yield* catalog.search({
-      q: undefined,
-      category: undefined,
-      providerId: undefined,
-      maxPrice: undefined,
       sort: "newest",
       page: { limit: NEWEST_SHOWN, offset: 0, after: undefined }
     })
     const one = (providerId: ProviderId | undefined) =>
       catalog.search({
-        q: undefined,
-        category: undefined,
         providerId,
         maxPrice: PAYABLE,
         sort: "newest",
