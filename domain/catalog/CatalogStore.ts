@@ -83,10 +83,10 @@ export type CatalogSort = "name" | "price" | "price_desc" | "newest"
 
 /** Criteria of a search; a tool is found if it meets all of them. */
 export interface CatalogFilter {
-  readonly category: string | undefined
-  readonly providerId: ProviderId | undefined
+  readonly category?: string | undefined
+  readonly providerId?: ProviderId | undefined
   /** The most that a call may cost. */
-  readonly maxPrice: Microcents | undefined
+  readonly maxPrice?: Microcents | undefined
   /** The tokens of `SearchTokens.tokensOfQuery`. Empty: no search. */
   readonly tokens: ReadonlyArray<string>
   /** Default: only listed tools. */

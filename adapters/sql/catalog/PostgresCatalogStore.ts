@@ -1,7 +1,7 @@
 /**
  * The catalog in PostgreSQL.
  */
-import { Array as Arr, type DateTime, Effect, Layer, Option } from "effect"
+import { Array as Arr, type DateTime, Effect, Option } from "effect"
 import type { Statement } from "effect/sql"
 import {
   type CatalogFilter,
@@ -24,7 +24,7 @@ import { pageOf, type PageRequest, type Position } from "../../../domain/shared/
 import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
 import { columnsOf } from "../shared/Columns.ts"
 import { isStorable, toDate, toDateOrNull, toInstant } from "../shared/Rows.ts"
-import { type StoreSql, storeSql } from "../shared/StoreSql.ts"
+import { type StoreSql, storeLayer } from "../shared/StoreSql.ts"
 import { ENTRY_COLUMNS, type EntryRow, toEntry, toPriceVersion } from "./CatalogRows.ts"
 
 // Search tokens as PostgreSQL lexemes. A tool's vector holds its tokens and, marked, their first letters. A short
@@ -164,11 +164,7 @@ const catalogSearch = (sql: StoreSql, totals: CatalogTotals) => {
     }
   }
 
-  return Effect.fn("PostgresCatalogStore.search")(function* (
-    filter: CatalogFilter,
-    sort: CatalogSort,
-    { after, limit, offset }: PageRequest
-  ) {
+  return Effect.fnUntraced(function* (filter: CatalogFilter, sort: CatalogSort, { after, limit, offset }: PageRequest) {
     const state = filter.state ?? "listed"
     const isOffered = state === "listed" && filter.own !== true
     const narrowed = conditions(filter)
@@ -215,7 +211,7 @@ const ORDERS: Readonly<Record<CatalogSort, string>> = {
 type VersionStore = Pick<CatalogStore["Service"], "addVersions" | "lastVersions" | "removeVersions" | "versions">
 
 const toolVersions = (sql: StoreSql): VersionStore => ({
-  addVersions: Effect.fn("PostgresCatalogStore.addVersions")(function* (versions, { bytesMax, versionsMax }) {
+  addVersions: Effect.fnUntraced(function* (versions, { bytesMax, versionsMax }) {
     if (versions.length === 0) return
     const { int4, text, timestamptz, uuid } = columnsOf(versions)
     yield* sql`
@@ -238,7 +234,7 @@ const toolVersions = (sql: StoreSql): VersionStore => ({
         AND (o.place > ${versionsMax}::int8 OR o.bytes > ${bytesMax}::int8)`
   }),
 
-  lastVersions: Effect.fn("PostgresCatalogStore.lastVersions")(function* (ids) {
+  lastVersions: Effect.fnUntraced(function* (ids) {
     if (ids.length === 0) return new Map()
     const rows = yield* sql<VersionRow & { readonly tool_id: string }>`
       SELECT tool.id AS tool_id, v.version, v.changed_at, v.source, v.changed, v.definition
@@ -247,17 +243,13 @@ const toolVersions = (sql: StoreSql): VersionStore => ({
     return new Map(rows.map((row) => [ToolId.make(row.tool_id), toVersion(row)]))
   }),
 
-  versions: Effect.fn("PostgresCatalogStore.versions")((id, limit) =>
+  versions: (id, limit) =>
     sql<VersionRow>`
       SELECT version, changed_at, source, changed, definition FROM tool_versions
-      WHERE tool_id = ${id} ORDER BY version DESC LIMIT ${limit}`.all(toVersion)
-  ),
+      WHERE tool_id = ${id} ORDER BY version DESC LIMIT ${limit}`.all(toVersion),
 
-  removeVersions: Effect.fn("PostgresCatalogStore.removeVersions")(
-    (providerId) => sql`
-      DELETE FROM tool_versions v USING tools t WHERE t.id = v.tool_id AND t.provider_id = ${providerId}`,
-    Effect.asVoid
-  )
+  removeVersions: (providerId) =>
+    sql`DELETE FROM tool_versions v USING tools t WHERE t.id = v.tool_id AND t.provider_id = ${providerId}`.done
 })
 
 interface VersionRow {
@@ -369,7 +361,7 @@ const toolUpserts = (sql: StoreSql) => {
       ON CONFLICT (tool_id, version) DO NOTHING`
   }
 
-  const upsert: CatalogStore["Service"]["upsert"] = Effect.fn("PostgresCatalogStore.upsert")(function* (tools) {
+  const upsert: CatalogStore["Service"]["upsert"] = Effect.fnUntraced(function* (tools) {
     if (tools.length === 0) return []
     const rows = yield* putTools(tools)
     const ids = new Map(rows.map((row) => [`${row.provider_id} ${row.tool_name}`, ToolId.make(row.id)]))
@@ -401,129 +393,119 @@ const earlierSchema = ({ declaration, prices }: ToolUpsert): JsonSchemaObject | 
 const jsonOrNull = (schema: JsonSchemaObject | ToolAnnotations | undefined): string | null =>
   schema === undefined ? null : JSON.stringify(schema)
 
-export const layer = Layer.effect(
-  CatalogStore,
-  Effect.gen(function* () {
-    const sql = yield* storeSql
-    const columns = sql.literal(ENTRY_COLUMNS)
-    const totals = catalogTotals(sql)
-    const offered = sql`t.withdrawn_at IS NULL AND ${ofNoFrozenProvider(sql)}`
+export const layer = storeLayer(CatalogStore, (sql) => {
+  const columns = sql.literal(ENTRY_COLUMNS)
+  const totals = catalogTotals(sql)
+  const offered = sql`t.withdrawn_at IS NULL AND ${ofNoFrozenProvider(sql)}`
 
-    const { replaceUpcoming, upsert } = toolUpserts(sql)
+  const { replaceUpcoming, upsert } = toolUpserts(sql)
 
-    return CatalogStore.of({
-      upsert,
+  return {
+    upsert,
 
-      withdraw: Effect.fn("PostgresCatalogStore.withdraw")(function* (providerId, id, at, byServer = false) {
-        const rows = yield* sql<{ readonly withdrawn_at: Date }>`
-          UPDATE tools SET withdrawn_at = coalesce(withdrawn_at, ${toDate(at)}),
-            withdrawn_by_server = ${byServer} AND NOT draft AND (withdrawn_at IS NULL OR withdrawn_by_server),
-            upcoming_version = CASE WHEN upcoming_from <= ${toDate(at)} THEN upcoming_version END,
-            upcoming_from = CASE WHEN upcoming_from <= ${toDate(at)} THEN upcoming_from END
-          WHERE id = ${id} AND provider_id = ${providerId} RETURNING withdrawn_at`
-        if (rows.length > 0) yield* replaceUpcoming([{ id, at }])
-        return Option.map(Arr.head(rows), (row) => toInstant(row.withdrawn_at))
-      }),
+    withdraw: Effect.fnUntraced(function* (providerId, id, at, byServer = false) {
+      const rows = yield* sql<{ readonly withdrawn_at: Date }>`
+        UPDATE tools SET withdrawn_at = coalesce(withdrawn_at, ${toDate(at)}),
+          withdrawn_by_server = ${byServer} AND NOT draft AND (withdrawn_at IS NULL OR withdrawn_by_server),
+          upcoming_version = CASE WHEN upcoming_from <= ${toDate(at)} THEN upcoming_version END,
+          upcoming_from = CASE WHEN upcoming_from <= ${toDate(at)} THEN upcoming_from END
+        WHERE id = ${id} AND provider_id = ${providerId} RETURNING withdrawn_at`
+      if (rows.length > 0) yield* replaceUpcoming([{ id, at }])
+      return Option.map(Arr.head(rows), (row) => toInstant(row.withdrawn_at))
+    }),
 
-      removeDraft: Effect.fn("PostgresCatalogStore.removeDraft")(
-        (providerId, id) =>
-          sql`DELETE FROM tools WHERE id = ${id} AND provider_id = ${providerId} AND draft RETURNING id`.hasRows
-      ),
+    removeDraft: (providerId, id) =>
+      sql`DELETE FROM tools WHERE id = ${id} AND provider_id = ${providerId} AND draft RETURNING id`.hasRows,
 
-      ...toolVersions(sql),
+    ...toolVersions(sql),
 
-      promote: Effect.fn("PostgresCatalogStore.promote")(
-        (now, limit) =>
-          sql`
-            WITH due AS (
-              SELECT id FROM tools WHERE upcoming_from <= ${toDate(now)} ORDER BY upcoming_from, id LIMIT ${limit}
-              FOR NO KEY UPDATE SKIP LOCKED
-            )
-            UPDATE tools t SET effective_price_microcents = u.price_microcents,
-              effective_max_cost_microcents = u.max_cost_microcents, effective_free_tier_calls = u.free_tier_calls,
-              effective_billing_policy = u.billing_policy, effective_leaving = u.leaving, price_version = u.version,
-              price_announced_at = u.announced_at, price_since = u.effective_from, upcoming_version = NULL,
-              upcoming_from = NULL, effective_output_schema = NULL
-            FROM due, tool_prices u WHERE t.id = due.id AND u.tool_id = t.id AND u.version = t.upcoming_version
-            RETURNING t.id`.count
-      ),
-
-      countOf: Effect.fn("PostgresCatalogStore.countOf")(function* (providerId) {
-        if (yield* sql.isInTransaction) yield* sql`SELECT 1 FROM providers WHERE id = ${providerId} FOR NO KEY UPDATE`
-        return yield* sql`SELECT count(*) FROM tools WHERE provider_id = ${providerId}`.number
-      }),
-
-      find: Effect.fn("PostgresCatalogStore.find")((id) =>
-        sql<EntryRow>`
-          SELECT ${columns} FROM tools t JOIN providers p ON p.id = t.provider_id WHERE t.id = ${id}`.first(toEntry)
-      ),
-
-      findOf: Effect.fn("PostgresCatalogStore.findOf")(function* (providerId, toolName) {
-        if (!isStorable(toolName)) return Option.none()
-        return yield* sql<EntryRow>`
-          SELECT ${columns} FROM tools t JOIN providers p ON p.id = t.provider_id
-          WHERE t.provider_id = ${providerId} AND t.tool_name = ${toolName}`.first(toEntry)
-      }),
-
-      findAllOf: Effect.fn("PostgresCatalogStore.findAllOf")(function* (providerId, toolNames) {
-        const names = toolNames.filter(isStorable)
-        return yield* sql<EntryRow>`
-          SELECT ${columns} FROM tools t JOIN providers p ON p.id = t.provider_id
-          WHERE t.provider_id = ${providerId} AND t.tool_name = ANY (${names}::text[])`.all(toEntry)
-      }),
-
-      findQualified: Effect.fn("PostgresCatalogStore.findQualified")(function* (handle, toolName) {
-        if (!isStorable(handle) || !isStorable(toolName)) return Option.none()
-        return yield* sql<EntryRow>`
-          SELECT ${columns} FROM provider_handles h JOIN tools t ON t.provider_id = h.provider_id
-          JOIN providers p ON p.id = t.provider_id
-          WHERE h.handle = ${handle} AND NOT h.retired AND t.tool_name = ${toolName}`.first(toEntry)
-      }),
-
-      findByName: Effect.fn("PostgresCatalogStore.findByName")(function* (toolName, limit) {
-        if (!isStorable(toolName)) return []
-        const named = (state: Statement.Fragment) =>
-          sql<EntryRow>`
-            SELECT ${columns} FROM tools t JOIN providers p ON p.id = t.provider_id
-            WHERE t.tool_name = ${toolName} AND ${state} ORDER BY t.id LIMIT ${limit}`.all(toEntry)
-        const listed = yield* named(sql`t.withdrawn_at IS NULL AND p.frozen_at IS NULL`)
-        if (listed.length > 0) return listed
-        const frozen = yield* named(sql`t.withdrawn_at IS NULL`)
-        const withdrawn = yield* named(sql`t.withdrawn_at IS NOT NULL AND NOT t.draft`)
-        return [...frozen, ...withdrawn].slice(0, limit)
-      }),
-
-      // The limit applies to rows, not to names: many providers may list the same one.
-      similarNames: Effect.fn("PostgresCatalogStore.similarNames")(function* (toolName, providerId, limit) {
-        if (!isStorable(toolName)) return []
-        const listed = sql`${offered} ${providerId === undefined ? sql`` : sql`AND t.provider_id = ${providerId}`}`
-        return yield* sql<{ readonly tool_name: string }>`
-          (SELECT t.tool_name FROM tools t WHERE t.tool_name >= ${toolName} AND ${listed} ORDER BY t.tool_name LIMIT ${limit})
-          UNION
-          (SELECT t.tool_name FROM tools t WHERE t.tool_name < ${toolName} AND ${listed} ORDER BY t.tool_name DESC LIMIT ${limit})
-          ORDER BY tool_name`.all((row) => row.tool_name)
-      }),
-
-      search: catalogSearch(sql, totals),
-
-      // One index step per category instead of one per tool.
-      categories: sql<{ readonly category: string }>`
-        WITH RECURSIVE seen AS (
-          SELECT min(t.category) AS category FROM tools t WHERE t.category > '' AND ${offered}
-          UNION ALL
-          SELECT (SELECT min(t.category) FROM tools t WHERE t.category > seen.category AND ${offered})
-          FROM seen WHERE seen.category IS NOT NULL
+    promote: (now, limit) =>
+      sql`
+        WITH due AS (
+          SELECT id FROM tools WHERE upcoming_from <= ${toDate(now)} ORDER BY upcoming_from, id LIMIT ${limit}
+          FOR NO KEY UPDATE SKIP LOCKED
         )
-        SELECT category FROM seen WHERE category IS NOT NULL`.all(({ category }) => category),
+        UPDATE tools t SET effective_price_microcents = u.price_microcents,
+          effective_max_cost_microcents = u.max_cost_microcents, effective_free_tier_calls = u.free_tier_calls,
+          effective_billing_policy = u.billing_policy, effective_leaving = u.leaving, price_version = u.version,
+          price_announced_at = u.announced_at, price_since = u.effective_from, upcoming_version = NULL,
+          upcoming_from = NULL, effective_output_schema = NULL
+        FROM due, tool_prices u WHERE t.id = due.id AND u.tool_id = t.id AND u.version = t.upcoming_version
+        RETURNING t.id`.count,
 
-      count: Effect.flatMap(totals.tally, totals.everything),
+    countOf: Effect.fnUntraced(function* (providerId) {
+      if (yield* sql.isInTransaction) yield* sql`SELECT 1 FROM providers WHERE id = ${providerId} FOR NO KEY UPDATE`
+      return yield* sql`SELECT count(*) FROM tools WHERE provider_id = ${providerId}`.number
+    }),
 
-      prices: Effect.fn("PostgresCatalogStore.prices")((id, limit) =>
-        sql`
-          SELECT version, price_microcents, max_cost_microcents, free_tier_calls, billing_policy, leaving,
-            announced_at, effective_from, replaced_at FROM tool_prices
-          WHERE tool_id = ${id} ORDER BY version DESC LIMIT ${limit}`.all(toPriceVersion)
+    find: (id) =>
+      sql<EntryRow>`
+        SELECT ${columns} FROM tools t JOIN providers p ON p.id = t.provider_id WHERE t.id = ${id}`.first(toEntry),
+
+    findOf: Effect.fnUntraced(function* (providerId, toolName) {
+      if (!isStorable(toolName)) return Option.none()
+      return yield* sql<EntryRow>`
+        SELECT ${columns} FROM tools t JOIN providers p ON p.id = t.provider_id
+        WHERE t.provider_id = ${providerId} AND t.tool_name = ${toolName}`.first(toEntry)
+    }),
+
+    findAllOf: Effect.fnUntraced(function* (providerId, toolNames) {
+      const names = toolNames.filter(isStorable)
+      return yield* sql<EntryRow>`
+        SELECT ${columns} FROM tools t JOIN providers p ON p.id = t.provider_id
+        WHERE t.provider_id = ${providerId} AND t.tool_name = ANY (${names}::text[])`.all(toEntry)
+    }),
+
+    findQualified: Effect.fnUntraced(function* (handle, toolName) {
+      if (!isStorable(handle) || !isStorable(toolName)) return Option.none()
+      return yield* sql<EntryRow>`
+        SELECT ${columns} FROM provider_handles h JOIN tools t ON t.provider_id = h.provider_id
+        JOIN providers p ON p.id = t.provider_id
+        WHERE h.handle = ${handle} AND NOT h.retired AND t.tool_name = ${toolName}`.first(toEntry)
+    }),
+
+    findByName: Effect.fnUntraced(function* (toolName, limit) {
+      if (!isStorable(toolName)) return []
+      const named = (state: Statement.Fragment) =>
+        sql<EntryRow>`
+          SELECT ${columns} FROM tools t JOIN providers p ON p.id = t.provider_id
+          WHERE t.tool_name = ${toolName} AND ${state} ORDER BY t.id LIMIT ${limit}`.all(toEntry)
+      const listed = yield* named(sql`t.withdrawn_at IS NULL AND p.frozen_at IS NULL`)
+      if (listed.length > 0) return listed
+      const frozen = yield* named(sql`t.withdrawn_at IS NULL`)
+      const withdrawn = yield* named(sql`t.withdrawn_at IS NOT NULL AND NOT t.draft`)
+      return [...frozen, ...withdrawn].slice(0, limit)
+    }),
+
+    // The limit applies to rows, not to names: many providers may list the same one.
+    similarNames: Effect.fnUntraced(function* (toolName, providerId, limit) {
+      if (!isStorable(toolName)) return []
+      const listed = sql`${offered} ${providerId === undefined ? sql`` : sql`AND t.provider_id = ${providerId}`}`
+      return yield* sql<{ readonly tool_name: string }>`
+        (SELECT t.tool_name FROM tools t WHERE t.tool_name >= ${toolName} AND ${listed} ORDER BY t.tool_name LIMIT ${limit})
+        UNION
+        (SELECT t.tool_name FROM tools t WHERE t.tool_name < ${toolName} AND ${listed} ORDER BY t.tool_name DESC LIMIT ${limit})
+        ORDER BY tool_name`.all((row) => row.tool_name)
+    }),
+
+    search: catalogSearch(sql, totals),
+
+    // One index step per category instead of one per tool.
+    categories: sql<{ readonly category: string }>`
+      WITH RECURSIVE seen AS (
+        SELECT min(t.category) AS category FROM tools t WHERE t.category > '' AND ${offered}
+        UNION ALL
+        SELECT (SELECT min(t.category) FROM tools t WHERE t.category > seen.category AND ${offered})
+        FROM seen WHERE seen.category IS NOT NULL
       )
-    })
-  })
-)
+      SELECT category FROM seen WHERE category IS NOT NULL`.all(({ category }) => category),
+
+    count: Effect.flatMap(totals.tally, totals.everything),
+
+    prices: (id, limit) =>
+      sql`
+        SELECT version, price_microcents, max_cost_microcents, free_tier_calls, billing_policy, leaving,
+          announced_at, effective_from, replaced_at FROM tool_prices
+        WHERE tool_id = ${id} ORDER BY version DESC LIMIT ${limit}`.all(toPriceVersion)
+  }
+})

@@ -1,7 +1,7 @@
 /**
  * Imports of providers' servers in PostgreSQL.
  */
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { definitionOf, type ToolDefinition } from "../../../domain/catalog/CatalogStore.ts"
 import {
   type ImportedTool,
@@ -12,7 +12,7 @@ import {
 import { ProviderId } from "../../../domain/shared/Ids.ts"
 import { columnsOf } from "../shared/Columns.ts"
 import { rowReader, toDate, toDateOrNull, toInstantOrUndefined } from "../shared/Rows.ts"
-import { storeSql } from "../shared/StoreSql.ts"
+import { storeLayer } from "../shared/StoreSql.ts"
 
 interface ImportedRow {
   readonly tool_name: string
@@ -24,104 +24,86 @@ interface ImportedRow {
 const toSync = rowReader<SyncState>({ default_price_microcents: "defaultPrice" })
 const toRecord = rowReader<ImportRecord>()
 
-export const layer = Layer.effect(
-  ImportStore,
-  Effect.gen(function* () {
-    const sql = yield* storeSql
+export const layer = storeLayer(ImportStore, (sql) => ({
+  sync: (providerId) =>
+    sql`
+      SELECT enabled, listed, default_price_microcents, next_at, checked_at, problem FROM tool_syncs
+      WHERE provider_id = ${providerId}`.first(toSync),
 
-    return ImportStore.of({
-      sync: Effect.fn("PostgresImportStore.sync")((providerId) =>
-        sql`
-          SELECT enabled, listed, default_price_microcents, next_at, checked_at, problem FROM tool_syncs
-          WHERE provider_id = ${providerId}`.first(toSync)
-      ),
+  configure: (providerId, { defaultPrice, enabled, listed }, nextAt) =>
+    sql`
+      INSERT INTO tool_syncs AS s (provider_id, enabled, listed, default_price_microcents, next_at)
+      VALUES (${providerId}, ${enabled}, ${listed}, ${defaultPrice ?? null}::int8, ${toDate(nextAt)})
+      ON CONFLICT (provider_id) DO UPDATE SET enabled = excluded.enabled, listed = excluded.listed,
+        default_price_microcents = excluded.default_price_microcents, next_at = LEAST(s.next_at, excluded.next_at)`
+      .done,
 
-      configure: Effect.fn("PostgresImportStore.configure")(
-        (providerId, { defaultPrice, enabled, listed }, nextAt) => sql`
-          INSERT INTO tool_syncs AS s (provider_id, enabled, listed, default_price_microcents, next_at)
-          VALUES (${providerId}, ${enabled}, ${listed}, ${defaultPrice ?? null}::int8, ${toDate(nextAt)})
-          ON CONFLICT (provider_id) DO UPDATE SET enabled = excluded.enabled, listed = excluded.listed,
-            default_price_microcents = excluded.default_price_microcents, next_at = LEAST(s.next_at, excluded.next_at)`,
-        Effect.asVoid
-      ),
+  claimDue: (now, nextAt, limit) =>
+    sql<{ readonly provider_id: string }>`
+      WITH due AS (
+        SELECT provider_id FROM tool_syncs WHERE enabled AND next_at <= ${toDate(now)}
+        ORDER BY next_at, provider_id LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED
+      )
+      UPDATE tool_syncs s SET next_at = ${toDate(nextAt)} FROM due WHERE s.provider_id = due.provider_id
+      RETURNING s.provider_id`.all((row) => ProviderId.make(row.provider_id)),
 
-      claimDue: Effect.fn("PostgresImportStore.claimDue")((now, nextAt, limit) =>
-        sql<{ readonly provider_id: string }>`
-          WITH due AS (
-            SELECT provider_id FROM tool_syncs WHERE enabled AND next_at <= ${toDate(now)}
-            ORDER BY next_at, provider_id LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED
-          )
-          UPDATE tool_syncs s SET next_at = ${toDate(nextAt)} FROM due WHERE s.provider_id = due.provider_id
-          RETURNING s.provider_id`.all((row) => ProviderId.make(row.provider_id))
-      ),
+  hasten: (providerId, now, afterMs) =>
+    sql`
+      UPDATE tool_syncs SET next_at = LEAST(next_at, GREATEST(${toDate(now)}, checked_at + ${afterMs} * interval '1 ms'))
+      WHERE provider_id = ${providerId} AND enabled`.done,
 
-      hasten: Effect.fn("PostgresImportStore.hasten")(
-        (providerId, now, afterMs) => sql`
-          UPDATE tool_syncs SET next_at = LEAST(next_at, GREATEST(${toDate(now)}, checked_at + ${afterMs} * interval '1 ms'))
-          WHERE provider_id = ${providerId} AND enabled`,
-        Effect.asVoid
-      ),
+  checked: (providerId, at, problem) =>
+    sql`
+      UPDATE tool_syncs SET checked_at = ${toDate(at)}, problem = ${problem ?? null}
+      WHERE provider_id = ${providerId}`.done,
 
-      checked: Effect.fn("PostgresImportStore.checked")(
-        (providerId, at, problem) => sql`
-          UPDATE tool_syncs SET checked_at = ${toDate(at)}, problem = ${problem ?? null}
-          WHERE provider_id = ${providerId}`,
-        Effect.asVoid
-      ),
-
-      imported: Effect.fn("PostgresImportStore.imported")((providerId) =>
-        sql<ImportedRow>`
-          SELECT tool_name, definition, missing_since, dismissed FROM server_tools WHERE provider_id = ${providerId}`.all(
-          ({ definition, dismissed, missing_since, tool_name }): ImportedTool => ({
-            toolName: tool_name,
-            // Absent members become undefined ones.
-            definition: definitionOf(definition),
-            missingSince: toInstantOrUndefined(missing_since),
-            ...(dismissed ? { dismissed } : {})
-          })
-        )
-      ),
-
-      putImported: Effect.fn("PostgresImportStore.putImported")(function* (providerId, tools) {
-        if (tools.length === 0) return
-        const { bool, text, timestamptz } = columnsOf(tools)
-        yield* sql`
-          INSERT INTO server_tools (provider_id, tool_name, definition, missing_since, dismissed)
-          SELECT ${providerId}::uuid, tool_name, definition::json, missing_since, dismissed
-          FROM unnest(${text((tool) => tool.toolName)}, ${text((tool) => JSON.stringify(tool.definition))},
-            ${timestamptz((tool) => toDateOrNull(tool.missingSince))}, ${bool((tool) => tool.dismissed === true)})
-            AS t (tool_name, definition, missing_since, dismissed)
-          ON CONFLICT (provider_id, tool_name) DO UPDATE SET definition = excluded.definition,
-            missing_since = excluded.missing_since, dismissed = excluded.dismissed`
-      }),
-
-      forgetImported: Effect.fn("PostgresImportStore.forgetImported")(
-        (providerId, toolNames) => sql`
-          DELETE FROM server_tools WHERE provider_id = ${providerId} AND tool_name = ANY (${toolNames}::text[])`,
-        Effect.asVoid
-      ),
-
-      addRecord: Effect.fn("PostgresImportStore.addRecord")(function* (providerId, record, keptMax) {
-        const { id, importedAt, result, source } = record
-        yield* sql`
-          INSERT INTO tool_imports (provider_id, id, imported_at, source, result)
-          VALUES (${providerId}, ${id}, ${toDate(importedAt)}, ${source}, ${JSON.stringify(result)}::json)`
-        yield* sql`
-          DELETE FROM tool_imports WHERE provider_id = ${providerId} AND id <= (
-            SELECT id FROM tool_imports WHERE provider_id = ${providerId} ORDER BY id DESC OFFSET ${keptMax} LIMIT 1)`
-      }),
-
-      records: Effect.fn("PostgresImportStore.records")((providerId, limit) =>
-        sql`
-          SELECT id, imported_at, source, result FROM tool_imports
-          WHERE provider_id = ${providerId} ORDER BY id DESC LIMIT ${limit}`.all(toRecord)
-      ),
-
-      remove: Effect.fn("PostgresImportStore.remove")(function* (providerId) {
-        yield* sql`DELETE FROM tool_syncs WHERE provider_id = ${providerId}`
-        yield* sql`DELETE FROM server_tools WHERE provider_id = ${providerId}`
-        yield* sql`DELETE FROM tool_imports WHERE provider_id = ${providerId}`
+  imported: (providerId) =>
+    sql<ImportedRow>`
+      SELECT tool_name, definition, missing_since, dismissed FROM server_tools WHERE provider_id = ${providerId}`.all(
+      ({ definition, dismissed, missing_since, tool_name }): ImportedTool => ({
+        toolName: tool_name,
+        // Absent members become undefined ones.
+        definition: definitionOf(definition),
+        missingSince: toInstantOrUndefined(missing_since),
+        ...(dismissed ? { dismissed } : {})
       })
-    })
+    ),
+
+  putImported: Effect.fnUntraced(function* (providerId, tools: ReadonlyArray<ImportedTool>) {
+    if (tools.length === 0) return
+    const { bool, text, timestamptz } = columnsOf(tools)
+    yield* sql`
+      INSERT INTO server_tools (provider_id, tool_name, definition, missing_since, dismissed)
+      SELECT ${providerId}::uuid, tool_name, definition::json, missing_since, dismissed
+      FROM unnest(${text((tool) => tool.toolName)}, ${text((tool) => JSON.stringify(tool.definition))},
+        ${timestamptz((tool) => toDateOrNull(tool.missingSince))}, ${bool((tool) => tool.dismissed === true)})
+        AS t (tool_name, definition, missing_since, dismissed)
+      ON CONFLICT (provider_id, tool_name) DO UPDATE SET definition = excluded.definition,
+        missing_since = excluded.missing_since, dismissed = excluded.dismissed`
+  }),
+
+  forgetImported: (providerId, toolNames) =>
+    sql`
+      DELETE FROM server_tools WHERE provider_id = ${providerId} AND tool_name = ANY (${toolNames}::text[])`.done,
+
+  addRecord: Effect.fnUntraced(function* (providerId, record, keptMax) {
+    const { id, importedAt, result, source } = record
+    yield* sql`
+      INSERT INTO tool_imports (provider_id, id, imported_at, source, result)
+      VALUES (${providerId}, ${id}, ${toDate(importedAt)}, ${source}, ${JSON.stringify(result)}::json)`
+    yield* sql`
+      DELETE FROM tool_imports WHERE provider_id = ${providerId} AND id <= (
+        SELECT id FROM tool_imports WHERE provider_id = ${providerId} ORDER BY id DESC OFFSET ${keptMax} LIMIT 1)`
+  }),
+
+  records: (providerId, limit) =>
+    sql`
+      SELECT id, imported_at, source, result FROM tool_imports
+      WHERE provider_id = ${providerId} ORDER BY id DESC LIMIT ${limit}`.all(toRecord),
+
+  remove: Effect.fnUntraced(function* (providerId) {
+    yield* sql`DELETE FROM tool_syncs WHERE provider_id = ${providerId}`
+    yield* sql`DELETE FROM server_tools WHERE provider_id = ${providerId}`
+    yield* sql`DELETE FROM tool_imports WHERE provider_id = ${providerId}`
   })
-)
+}))

@@ -1,7 +1,7 @@
 /**
  * Splits of wallets into paid funds and credit, in PostgreSQL. A split is recorded under the lock of its wallet.
  */
-import { Effect, Layer, Option } from "effect"
+import { Effect, Option } from "effect"
 import {
   bringsCredit,
   PaidFunds,
@@ -13,44 +13,37 @@ import {
 import type { Posting } from "../../../domain/ledger/Transfer.ts"
 import type { ConsumerId } from "../../../domain/shared/Ids.ts"
 import { rowReader } from "../shared/Rows.ts"
-import { storeSql, type StoreSql } from "../shared/StoreSql.ts"
+import { type StoreSql, storeLayer } from "../shared/StoreSql.ts"
 import { uuidOfReceipt } from "./LedgerCodes.ts"
 
-export const layer = Layer.effect(
-  PaidFunds,
-  Effect.gen(function* () {
-    const sql = yield* storeSql
+export const layer = storeLayer(PaidFunds, (sql) => ({
+  paid: Effect.fnUntraced(function* (consumerId) {
+    const { balance, split } = yield* walletNow(sql, consumerId)
+    return splitAt(split, balance).paid
+  }),
 
-    return PaidFunds.of({
-      paid: Effect.fn("PostgresPaidFunds.paid")(function* (consumerId) {
-        const { balance, split } = yield* walletNow(sql, consumerId)
-        return splitAt(split, balance).paid
-      }),
-
-      paidOf: Effect.fn("PostgresPaidFunds.paidOf")(function* ({ consumerId, cost, receiptId }) {
-        if ((yield* walletNow(sql, consumerId)).split === undefined) return cost
-        const id = uuidOfReceipt(receiptId)
-        const [call] = yield* sql<{ readonly settled_at: Date }>`
-          SELECT created_at AS settled_at FROM receipts WHERE receipt_id = ${id} AND consumer_id = ${consumerId}`
-        if (call === undefined) return 0n
-        // One statement: wallet and receipts are those of one moment.
-        const start = yield* sql<{ readonly start: bigint }>`
-          SELECT s.spent + greatest(s.paid + s.credit - (w.credits - w.debits), 0) - (
-            SELECT sum(r.cost)::int8 FROM receipts r
-            WHERE r.consumer_id = ${consumerId} AND r.created_at >= ${call.settled_at}
-              AND (r.created_at > ${call.settled_at} OR r.receipt_id >= ${id})) AS start
-          FROM wallet_splits s JOIN wallets w USING (consumer_id)
-          WHERE s.consumer_id = ${consumerId} ORDER BY s.place DESC LIMIT 1`.one((row) => row.start)
-        const splits = yield* sql`
-          SELECT paid, credit, spent FROM wallet_splits
-          WHERE consumer_id = ${consumerId} AND spent < ${start + cost} AND place >= coalesce((
-            SELECT max(place) FROM wallet_splits WHERE consumer_id = ${consumerId} AND spent <= ${start}), 0)
-          ORDER BY place`.all(toSplit)
-        return splits.length === 0 ? cost : paidPartAt({ start, splits }, cost)
-      })
-    })
+  paidOf: Effect.fnUntraced(function* ({ consumerId, cost, receiptId }) {
+    if ((yield* walletNow(sql, consumerId)).split === undefined) return cost
+    const id = uuidOfReceipt(receiptId)
+    const [call] = yield* sql<{ readonly settled_at: Date }>`
+      SELECT created_at AS settled_at FROM receipts WHERE receipt_id = ${id} AND consumer_id = ${consumerId}`
+    if (call === undefined) return 0n
+    // One statement: wallet and receipts are those of one moment.
+    const start = yield* sql<{ readonly start: bigint }>`
+      SELECT s.spent + greatest(s.paid + s.credit - (w.credits - w.debits), 0) - (
+        SELECT sum(r.cost)::int8 FROM receipts r
+        WHERE r.consumer_id = ${consumerId} AND r.created_at >= ${call.settled_at}
+          AND (r.created_at > ${call.settled_at} OR r.receipt_id >= ${id})) AS start
+      FROM wallet_splits s JOIN wallets w USING (consumer_id)
+      WHERE s.consumer_id = ${consumerId} ORDER BY s.place DESC LIMIT 1`.one((row) => row.start)
+    const splits = yield* sql`
+      SELECT paid, credit, spent FROM wallet_splits
+      WHERE consumer_id = ${consumerId} AND spent < ${start + cost} AND place >= coalesce((
+        SELECT max(place) FROM wallet_splits WHERE consumer_id = ${consumerId} AND spent <= ${start}), 0)
+      ORDER BY place`.all(toSplit)
+    return splits.length === 0 ? cost : paidPartAt({ start, splits }, cost)
   })
-)
+}))
 
 /** Runs after the posting, in its transaction. */
 export const recordSplit = Effect.fnUntraced(function* (sql: StoreSql, consumerId: ConsumerId, posting: Posting) {

@@ -13,40 +13,31 @@ import {
 import { columnsOf } from "../shared/Columns.ts"
 import { ReceiptCounter } from "../ledger/ReceiptCounter.ts"
 import { rowReader, toDate } from "../shared/Rows.ts"
-import { prune, storeSql } from "../shared/StoreSql.ts"
+import { prune, storeSql, storeLayer, tracedStore } from "../shared/StoreSql.ts"
 
 const toSamples = rowReader<HealthSamples>({ check_name: "check" }, { ok: Number, degraded: Number, down: Number })
 
-const healthHistoryStore = Layer.effect(
-  HealthHistoryStore,
-  Effect.gen(function* () {
-    const sql = yield* storeSql
-    return HealthHistoryStore.of({
-      add: Effect.fn("PostgresHealthHistoryStore.add")(function* (samples) {
-        const rows = totalsOf(samples)
-        if (rows.length === 0) return
-        const { int8, text } = columnsOf(rows)
-        yield* sql`
-          INSERT INTO health_history AS known (day, check_name, ok, degraded, down)
-          SELECT day::date, check_name, ok, degraded, down FROM unnest(${text(({ date }) => date)},
-            ${text(({ check }) => check)}, ${int8(({ ok }) => ok)}, ${int8(({ degraded }) => degraded)},
-            ${int8(({ down }) => down)}) AS given (day, check_name, ok, degraded, down)
-          ON CONFLICT (day, check_name) DO UPDATE SET ok = known.ok + excluded.ok,
-            degraded = known.degraded + excluded.degraded, down = known.down + excluded.down`
-      }),
+const healthHistoryStore = storeLayer(HealthHistoryStore, (sql) => ({
+  add: Effect.fnUntraced(function* (samples) {
+    const rows = totalsOf(samples)
+    if (rows.length === 0) return
+    const { int8, text } = columnsOf(rows)
+    yield* sql`
+      INSERT INTO health_history AS known (day, check_name, ok, degraded, down)
+      SELECT day::date, check_name, ok, degraded, down FROM unnest(${text(({ date }) => date)},
+        ${text(({ check }) => check)}, ${int8(({ ok }) => ok)}, ${int8(({ degraded }) => degraded)},
+        ${int8(({ down }) => down)}) AS given (day, check_name, ok, degraded, down)
+      ON CONFLICT (day, check_name) DO UPDATE SET ok = known.ok + excluded.ok,
+        degraded = known.degraded + excluded.degraded, down = known.down + excluded.down`
+  }),
 
-      since: Effect.fn("PostgresHealthHistoryStore.since")((date) =>
-        sql`
-          SELECT to_char(day, 'YYYY-MM-DD') AS date, check_name, ok, degraded, down FROM health_history
-          WHERE day >= ${date}::text::date ORDER BY day, check_name`.all(toSamples)
-      ),
+  since: (date) =>
+    sql`
+      SELECT to_char(day, 'YYYY-MM-DD') AS date, check_name, ok, degraded, down FROM health_history
+      WHERE day >= ${date}::text::date ORDER BY day, check_name`.all(toSamples),
 
-      prune: Effect.fn("PostgresHealthHistoryStore.prune")((before, limit) =>
-        prune(sql, "health_history", sql`day < ${before}::text::date`, limit)
-      )
-    })
-  })
-)
+  prune: (before, limit) => prune(sql, "health_history", sql`day < ${before}::text::date`, limit)
+}))
 
 // Counts over the whole platform, in PostgreSQL. Every call has one place in the log, or waits for it; those of a day are
 // counted from hourly totals.
@@ -76,78 +67,51 @@ export const platformFigures = Layer.effect(
         (SELECT count(*) FROM tools WHERE created_at >= ${from}) AS tools,
         (SELECT coalesce(sum(calls), 0)::int8 FROM usage_hourly WHERE hour >= ${from}) AS invocations`
 
-    return PlatformFigures.of({
-      count: Effect.fn("PostgresPlatformFigures.count")((sinceHour) =>
+    return tracedStore(PlatformFigures, {
+      count: (sinceHour) =>
         Effect.andThen(counter.count, (sinceHour === undefined ? all : since(toDate(sinceHour))).one(toCounts))
-      )
     })
   })
 ).pipe(Layer.provide(ReceiptCounter.layer))
 
-const submissionStore = Layer.effect(
-  SubmissionStore,
-  Effect.gen(function* () {
-    const sql = yield* storeSql
-    return SubmissionStore.of({
-      add: Effect.fn("PostgresSubmissionStore.add")(
-        ({ content, id, kind, submittedAt }) => sql`
-          INSERT INTO submissions (id, kind, content, submitted_at)
-          VALUES (${id}, ${kind}, ${JSON.stringify(content)}::text::json, ${toDate(submittedAt)})`,
-        Effect.asVoid
-      ),
+const submissionStore = storeLayer(SubmissionStore, (sql) => ({
+  add: ({ content, id, kind, submittedAt }) =>
+    sql`
+      INSERT INTO submissions (id, kind, content, submitted_at)
+      VALUES (${id}, ${kind}, ${JSON.stringify(content)}::text::json, ${toDate(submittedAt)})`.done,
 
-      recent: Effect.fn("PostgresSubmissionStore.recent")((kind, limit) =>
-        sql`
-          SELECT * FROM submissions WHERE kind = ${kind}
-          ORDER BY submitted_at DESC, id DESC LIMIT ${limit}`.all(rowReader<Submission>())
-      ),
+  recent: (kind, limit) =>
+    sql`
+      SELECT * FROM submissions WHERE kind = ${kind}
+      ORDER BY submitted_at DESC, id DESC LIMIT ${limit}`.all(rowReader<Submission>()),
 
-      eraseOf: Effect.fn("PostgresSubmissionStore.eraseOf")(
-        (contact) =>
-          sql`
-            UPDATE submissions SET content = '{}'
-            WHERE lower(btrim(content ->> 'contact')) = lower(${contact}) RETURNING id`.count
-      ),
+  eraseOf: (contact) =>
+    sql`
+      UPDATE submissions SET content = '{}'
+      WHERE lower(btrim(content ->> 'contact')) = lower(${contact}) RETURNING id`.count,
 
-      count: Effect.fn("PostgresSubmissionStore.count")(
-        (kind, since) =>
-          sql`
-            SELECT count(*) FROM submissions
-            WHERE kind = ${kind} ${since === undefined ? sql`` : sql`AND submitted_at >= ${toDate(since)}`}`.number
-      )
-    })
-  })
-)
+  count: (kind, since) =>
+    sql`
+      SELECT count(*) FROM submissions
+      WHERE kind = ${kind} ${since === undefined ? sql`` : sql`AND submitted_at >= ${toDate(since)}`}`.number
+}))
 
-const waitlistStore = Layer.effect(
-  WaitlistStore,
-  Effect.gen(function* () {
-    const sql = yield* storeSql
-    return WaitlistStore.of({
-      add: Effect.fn("PostgresWaitlistStore.add")(
-        ({ email, id, joinedAt, source }) =>
-          sql`
-            INSERT INTO waitlist (id, email, source, joined_at)
-            VALUES (${id}, ${email}, ${source}, ${toDate(joinedAt)})
-            ON CONFLICT (email) DO NOTHING RETURNING id`.hasRows
-      ),
+const waitlistStore = storeLayer(WaitlistStore, (sql) => ({
+  add: ({ email, id, joinedAt, source }) =>
+    sql`
+      INSERT INTO waitlist (id, email, source, joined_at)
+      VALUES (${id}, ${email}, ${source}, ${toDate(joinedAt)})
+      ON CONFLICT (email) DO NOTHING RETURNING id`.hasRows,
 
-      find: (email) => sql`SELECT * FROM waitlist WHERE email = ${email}`.first(rowReader<WaitlistEntry>()),
+  find: (email) => sql`SELECT * FROM waitlist WHERE email = ${email}`.first(rowReader<WaitlistEntry>()),
 
-      erase: Effect.fn("PostgresWaitlistStore.erase")(
-        (email) =>
-          sql`
-            UPDATE waitlist SET email = 'erased+' || id || '@erased.invalid', source = '' WHERE email = ${email}
-            RETURNING id`.hasRows
-      ),
+  erase: (email) =>
+    sql`
+      UPDATE waitlist SET email = 'erased+' || id || '@erased.invalid', source = '' WHERE email = ${email}
+      RETURNING id`.hasRows,
 
-      count: Effect.fn("PostgresWaitlistStore.count")(
-        (since) =>
-          sql`SELECT count(*) FROM waitlist ${since === undefined ? sql`` : sql`WHERE joined_at >= ${toDate(since)}`}`
-            .number
-      )
-    })
-  })
-)
+  count: (since) =>
+    sql`SELECT count(*) FROM waitlist ${since === undefined ? sql`` : sql`WHERE joined_at >= ${toDate(since)}`}`.number
+}))
 
 export const layer = Layer.mergeAll(healthHistoryStore, platformFigures, submissionStore, waitlistStore)

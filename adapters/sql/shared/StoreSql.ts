@@ -2,10 +2,11 @@
  * SQL for the stores. A statement or transaction fails with `StoreUnavailable` where the database is away or busy, and dies
  * of any other failure.
  */
-import { type Cause, Context, Effect, Effectable, Option } from "effect"
+import { type Cause, Context, Effect, Effectable, Layer, Option } from "effect"
 import { SqlClient, type SqlConnection, SqlError, type Statement } from "effect/sql"
 import { pageOf, type PageRequest } from "../../../domain/shared/Page.ts"
 import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
+import { step } from "../../../domain/shared/Telemetry.ts"
 import { beginsBefore } from "./Rows.ts"
 import { isReadOnly, raise, raiseAll } from "./SqlFailures.ts"
 
@@ -95,6 +96,11 @@ export class StoreStatement<A extends object>
     return Effect.map(this, ([row]) => read(row!))
   }
 
+  /** Of a write whose rows do not matter. */
+  get done(): Effect.Effect<void, StoreUnavailable> {
+    return Effect.asVoid(this)
+  }
+
   get count(): Effect.Effect<number, StoreUnavailable> {
     return Effect.map(this, (rows) => rows.length)
   }
@@ -114,6 +120,32 @@ export class StoreStatement<A extends object>
     return storeFailures(Effect.tapCause(sent, this.notice))
   }
 }
+
+/** The layer of a store that needs only statements. */
+export const storeLayer = <Id, Store extends object>(
+  store: Context.Key<Id, Store>,
+  make: (sql: StoreSql) => NoInfer<Store>
+): Layer.Layer<Id, never, SqlClient.SqlClient> =>
+  Layer.effect(
+    store,
+    Effect.map(storeSql, (sql) => tracedStore(store, make(sql)))
+  )
+
+type Work = Effect.Effect<unknown>
+type Method = Work | ((...given: ReadonlyArray<unknown>) => Work)
+
+/** Its methods are steps of what is traced, such as `PostgresLoadStore.find`. */
+export const tracedStore = <Id, Store extends object>(
+  { key }: Context.Key<Id, Store>,
+  methods: NoInfer<Store>
+): Store => {
+  const prefix = `Postgres${key.slice(key.lastIndexOf("/") + 1)}`
+  const all: ReadonlyArray<[string, Method]> = Object.entries(methods)
+  return Object.fromEntries(all.map(([name, method]) => [name, stepOf(method, `${prefix}.${name}`)])) as Store
+}
+
+const stepOf = (method: Method, name: string): Method =>
+  typeof method === "function" ? (...given) => step(method(...given), name) : step(method, name)
 
 /** Maps the failures of statements that the client itself sends. */
 export const storeFailures = <A, R>(
