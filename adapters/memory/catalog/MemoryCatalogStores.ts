@@ -30,6 +30,7 @@ import type { ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
 import { pageOf } from "../../../domain/shared/Page.ts"
 import { type CallCounts, figuresOf } from "../../../domain/trust/Sla.ts"
 import { type ClosedCallRow, MemoryLedger } from "../ledger/MemoryLedger.ts"
+import { memoryStore } from "../shared/MemoryStore.ts"
 import { change } from "../shared/MemoryRows.ts"
 import { MemoryTables, type ToolRow } from "../shared/MemoryTables.ts"
 import { put, remove } from "../shared/MemoryUnitOfWork.ts"
@@ -133,7 +134,7 @@ const catalogStore = Layer.effect(
       return put(toolVersions, id, kept.toReversed())
     }
 
-    return CatalogStore.of({
+    return memoryStore(CatalogStore, {
       upsert: (upserts) => Effect.forEach(upserts, upsertOne),
 
       withdraw: Effect.fnUntraced(function* (providerId, id, at, byServer = false) {
@@ -170,17 +171,14 @@ const catalogStore = Layer.effect(
         Effect.forEach(versions, ([id, version]) => addVersion(id, version, kept), { discard: true }),
 
       lastVersions: (ids) =>
-        Effect.sync(
-          () =>
-            new Map(
-              ids.flatMap((id) => {
-                const last = toolVersions.get(id)?.at(-1)
-                return last === undefined ? [] : [[id, last] as const]
-              })
-            )
+        new Map(
+          ids.flatMap((id) => {
+            const last = toolVersions.get(id)?.at(-1)
+            return last === undefined ? [] : [[id, last] as const]
+          })
         ),
 
-      versions: (id, limit) => Effect.sync(() => (toolVersions.get(id) ?? []).toReversed().slice(0, limit)),
+      versions: (id, limit) => (toolVersions.get(id) ?? []).toReversed().slice(0, limit),
 
       removeVersions: Effect.fnUntraced(function* (providerId) {
         for (const id of toolsOfProvider.get(providerId)?.values() ?? []) yield* remove(toolVersions, id)
@@ -194,61 +192,56 @@ const catalogStore = Layer.effect(
         return Math.min(due.length, limit)
       }),
 
-      countOf: (providerId) => Effect.sync(() => toolsOfProvider.get(providerId)?.size ?? 0),
+      countOf: (providerId) => toolsOfProvider.get(providerId)?.size ?? 0,
 
-      find: (id) => Effect.sync(() => entryAt(id)),
+      find: (id) => entryAt(id),
 
-      findOf: (providerId, toolName) => Effect.sync(() => entryAt(toolsOfProvider.get(providerId)?.get(toolName))),
+      findOf: (providerId, toolName) => entryAt(toolsOfProvider.get(providerId)?.get(toolName)),
 
-      findAllOf: (providerId, toolNames) =>
-        Effect.sync(() => {
-          const ofProvider = toolsOfProvider.get(providerId)
-          return [...new Set(toolNames)].flatMap((name) => Option.toArray(entryAt(ofProvider?.get(name))))
-        }),
+      findAllOf: (providerId, toolNames) => {
+        const ofProvider = toolsOfProvider.get(providerId)
+        return [...new Set(toolNames)].flatMap((name) => Option.toArray(entryAt(ofProvider?.get(name))))
+      },
 
-      findQualified: (handle, toolName) =>
-        Effect.sync(() => {
-          const row = handles.get(handle)
-          const isResolved = row !== undefined && !row.retired && !row.erased
-          return isResolved ? entryAt(toolsOfProvider.get(row.providerId)?.get(toolName)) : Option.none()
-        }),
+      findQualified: (handle, toolName) => {
+        const row = handles.get(handle)
+        const isResolved = row !== undefined && !row.retired && !row.erased
+        return isResolved ? entryAt(toolsOfProvider.get(row.providerId)?.get(toolName)) : Option.none()
+      },
 
-      findByName: (toolName, limit) =>
-        Effect.sync(() => {
-          const named = (toolsByName.get(toolName) ?? [])
-            .toSorted()
-            .map((id) => tools.get(id)!)
-            .filter(({ tool }) => !tool.draft)
-          const listed = named.filter(isListed)
-          return (listed.length > 0 ? listed : named).slice(0, limit).map(toEntry)
-        }),
+      findByName: (toolName, limit) => {
+        const named = (toolsByName.get(toolName) ?? [])
+          .toSorted()
+          .map((id) => tools.get(id)!)
+          .filter(({ tool }) => !tool.draft)
+        const listed = named.filter(isListed)
+        return (listed.length > 0 ? listed : named).slice(0, limit).map(toEntry)
+      },
 
-      similarNames: (toolName, providerId, limit) =>
-        Effect.sync(() => {
-          const rows = [...tools.values()].filter(
-            (row) => isListed(row) && (providerId === undefined || row.tool.providerId === providerId)
-          )
-          const names = [...new Set(rows.map(({ tool }) => tool.toolName))].toSorted(compareCodePoints)
-          const before = names.filter((name) => name < toolName).slice(-limit)
-          return [...before, ...names.filter((name) => name >= toolName).slice(0, limit)]
-        }),
+      similarNames: (toolName, providerId, limit) => {
+        const rows = [...tools.values()].filter(
+          (row) => isListed(row) && (providerId === undefined || row.tool.providerId === providerId)
+        )
+        const names = [...new Set(rows.map(({ tool }) => tool.toolName))].toSorted(compareCodePoints)
+        const before = names.filter((name) => name < toolName).slice(-limit)
+        return [...before, ...names.filter((name) => name >= toolName).slice(0, limit)]
+      },
 
-      search: (filter, sort, { after, limit, offset }) =>
-        Effect.sync(() => {
-          const found = [...tools.values()]
-            .filter((row) => isAskedFor(row, filter, isListed(row)))
-            .map((row) => {
-              const entry = toEntry(row)
-              return { entry, position: positionOf(entry, sort) }
-            })
-            .toSorted((a, b) => comparePositions(a.position, b.position, sort))
-          const rest =
-            after === undefined
-              ? found
-              : found.filter(({ position }) => isPosition(after, sort) && comparePositions(position, after, sort) > 0)
-          const rows = rest.slice(offset, offset + limit + 1).map(({ entry }) => entry)
-          return pageOf(rows, limit, found.length, (last) => positionOf(last, sort))
-        }),
+      search: (filter, sort, { after, limit, offset }) => {
+        const found = [...tools.values()]
+          .filter((row) => isAskedFor(row, filter, isListed(row)))
+          .map((row) => {
+            const entry = toEntry(row)
+            return { entry, position: positionOf(entry, sort) }
+          })
+          .toSorted((a, b) => comparePositions(a.position, b.position, sort))
+        const rest =
+          after === undefined
+            ? found
+            : found.filter(({ position }) => isPosition(after, sort) && comparePositions(position, after, sort) > 0)
+        const rows = rest.slice(offset, offset + limit + 1).map(({ entry }) => entry)
+        return pageOf(rows, limit, found.length, (last) => positionOf(last, sort))
+      },
 
       categories: Effect.sync(() =>
         [...new Set([...tools.values()].filter(isListed).map(({ tool }) => tool.category))]
@@ -258,7 +251,7 @@ const catalogStore = Layer.effect(
 
       count: Effect.sync(() => [...tools.values()].filter(isListed).length),
 
-      prices: (id, limit) => Effect.sync(() => (tools.get(id)?.history ?? []).toReversed().slice(0, limit))
+      prices: (id, limit) => (tools.get(id)?.history ?? []).toReversed().slice(0, limit)
     })
   })
 )
@@ -289,19 +282,18 @@ const importStore = Layer.sync(ImportStore, () => {
     ([, state]: readonly [ProviderId, SyncState]): boolean =>
       state.enabled && DateTime.isLessThanOrEqualTo(state.nextAt, now)
 
-  return ImportStore.of({
-    sync: (providerId) => Effect.sync(() => Option.fromNullishOr(syncs.get(providerId))),
+  return memoryStore(ImportStore, {
+    sync: (providerId) => Option.fromNullishOr(syncs.get(providerId)),
 
-    configure: (providerId, settings, nextAt) =>
-      Effect.suspend(() => {
-        const known = syncs.get(providerId)
-        return put(syncs, providerId, {
-          ...settings,
-          nextAt: known === undefined ? nextAt : DateTime.min(known.nextAt, nextAt),
-          checkedAt: known?.checkedAt,
-          problem: known?.problem
-        })
-      }),
+    configure: (providerId, settings, nextAt) => {
+      const known = syncs.get(providerId)
+      return put(syncs, providerId, {
+        ...settings,
+        nextAt: known === undefined ? nextAt : DateTime.min(known.nextAt, nextAt),
+        checkedAt: known?.checkedAt,
+        problem: known?.problem
+      })
+    },
 
     claimDue: Effect.fnUntraced(function* (now, nextAt, limit) {
       const due = [...syncs]
@@ -312,39 +304,36 @@ const importStore = Layer.sync(ImportStore, () => {
       return due.map(([providerId]) => providerId)
     }),
 
-    hasten: (providerId, now, afterMs) =>
-      Effect.suspend(() => {
-        const known = syncs.get(providerId)
-        if (known?.enabled !== true) return Effect.void
-        const from =
-          known.checkedAt === undefined
-            ? now
-            : DateTime.max(now, DateTime.add(known.checkedAt, { milliseconds: afterMs }))
-        return put(syncs, providerId, { ...known, nextAt: DateTime.min(known.nextAt, from) })
-      }),
+    hasten: (providerId, now, afterMs) => {
+      const known = syncs.get(providerId)
+      if (known?.enabled !== true) return undefined
+      const from =
+        known.checkedAt === undefined
+          ? now
+          : DateTime.max(now, DateTime.add(known.checkedAt, { milliseconds: afterMs }))
+      return put(syncs, providerId, { ...known, nextAt: DateTime.min(known.nextAt, from) })
+    },
 
     checked: (providerId, checkedAt, problem) => change(syncs, providerId, { checkedAt, problem }),
 
-    imported: (providerId) => Effect.sync(() => [...(imported.get(providerId)?.values() ?? [])]),
+    imported: (providerId) => [...(imported.get(providerId)?.values() ?? [])],
 
-    putImported: (providerId, tools) =>
-      Effect.suspend(() => {
-        const all = new Map(imported.get(providerId))
-        for (const tool of tools) all.set(tool.toolName, tool)
-        return put(imported, providerId, all)
-      }),
+    putImported: (providerId, tools) => {
+      const all = new Map(imported.get(providerId))
+      for (const tool of tools) all.set(tool.toolName, tool)
+      return put(imported, providerId, all)
+    },
 
-    forgetImported: (providerId, toolNames) =>
-      Effect.suspend(() => {
-        const all = new Map(imported.get(providerId))
-        for (const name of toolNames) all.delete(name)
-        return put(imported, providerId, all)
-      }),
+    forgetImported: (providerId, toolNames) => {
+      const all = new Map(imported.get(providerId))
+      for (const name of toolNames) all.delete(name)
+      return put(imported, providerId, all)
+    },
 
     addRecord: (providerId, record, keptMax) =>
-      Effect.suspend(() => put(records, providerId, [...(records.get(providerId) ?? []), record].slice(-keptMax))),
+      put(records, providerId, [...(records.get(providerId) ?? []), record].slice(-keptMax)),
 
-    records: (providerId, limit) => Effect.sync(() => (records.get(providerId) ?? []).toReversed().slice(0, limit)),
+    records: (providerId, limit) => (records.get(providerId) ?? []).toReversed().slice(0, limit),
 
     remove: Effect.fnUntraced(function* (providerId) {
       yield* remove(syncs, providerId)
@@ -365,20 +354,19 @@ const marketFigures = Layer.effect(
       (cause !== "canceled" &&
         !isSelfDealing(tables, { providerId: receipt.provider_id, consumerId: receipt.agent_id }))
 
-    return MarketFigures.of({
-      ofTools: (ids) =>
-        Effect.sync(() => {
-          const asked = new Set<ToolId>(ids)
-          const calls = [...ledger.closedCalls.values()].filter(
-            (call) => asked.has(call.receipt.tool_id) && isCounted(call)
-          )
-          return new Map(
-            [...Map.groupBy(calls, ({ receipt }) => receipt.tool_id)].map(([id, ofTool]) => [
-              id,
-              figuresOf(countsOf(ofTool))
-            ])
-          )
-        }),
+    return memoryStore(MarketFigures, {
+      ofTools: (ids) => {
+        const asked = new Set<ToolId>(ids)
+        const calls = [...ledger.closedCalls.values()].filter(
+          (call) => asked.has(call.receipt.tool_id) && isCounted(call)
+        )
+        return new Map(
+          [...Map.groupBy(calls, ({ receipt }) => receipt.tool_id)].map(([id, ofTool]) => [
+            id,
+            figuresOf(countsOf(ofTool))
+          ])
+        )
+      },
       totals: Effect.sync(() => {
         const calls = [...ledger.closedCalls.values()]
         const counted = calls.filter(isCounted)

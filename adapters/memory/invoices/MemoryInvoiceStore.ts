@@ -18,6 +18,7 @@ import {
 import { ConsumerId, type InvoiceId, ProviderId } from "../../../domain/shared/Ids.ts"
 import { format } from "../../../domain/shared/Time.ts"
 import { type ClosedCallRow, MemoryLedger } from "../ledger/MemoryLedger.ts"
+import { memoryStore } from "../shared/MemoryStore.ts"
 import { pageById } from "../shared/MemoryRows.ts"
 import { MemoryTables } from "../shared/MemoryTables.ts"
 import { put, write } from "../shared/MemoryUnitOfWork.ts"
@@ -195,35 +196,28 @@ export const layer = Layer.effect(
         0n
       )
 
-    return InvoiceStore.of({
+    return memoryStore(InvoiceStore, {
       openCallsBefore: (instant) =>
-        Effect.sync(
-          () => [...ledger.openCalls.values()].filter(({ call }) => DateTime.isLessThan(call.openedAt, instant)).length
-        ),
-      stage: () => Effect.void,
-      pending: (span, limit) => Effect.sync(() => pending(span, limit)),
+        [...ledger.openCalls.values()].filter(({ call }) => DateTime.isLessThan(call.openedAt, instant)).length,
+      stage: () => undefined,
+      pending: (span, limit) => pending(span, limit),
       finalise,
-      isComplete: (month) => Effect.sync(() => completed.has(month)),
+      isComplete: (month) => completed.has(month),
       reopen,
       complete,
-      totals: (span) =>
-        Effect.sync(() => ({
-          documents: [...invoices.values()].filter(({ month }) => month === span.month).length,
-          ledger: allCallsIn(span).reduce((sum, { receipt }) => sum + receipt.cost_microcents, 0n),
-          invoices: totalOf(span.month, "invoice"),
-          statements: totalOf(span.month, "statement")
-        })),
-      find: (id) => Effect.sync(() => Option.fromNullishOr(invoices.get(id))),
+      totals: (span) => ({
+        documents: [...invoices.values()].filter(({ month }) => month === span.month).length,
+        ledger: allCallsIn(span).reduce((sum, { receipt }) => sum + receipt.cost_microcents, 0n),
+        invoices: totalOf(span.month, "invoice"),
+        statements: totalOf(span.month, "statement")
+      }),
+      find: (id) => Option.fromNullishOr(invoices.get(id)),
       lockCredited: (id) =>
-        Effect.sync(() =>
-          [...invoices.values()].reduce((sum, one) => (one.corrects === id ? sum + one.total : sum), 0n)
-        ),
+        [...invoices.values()].reduce((sum, one) => (one.corrects === id ? sum + one.total : sum), 0n),
       list: (owner, page) =>
-        Effect.sync(() =>
-          pageById(
-            [...invoices.values()].filter((invoice) => invoice.owner.id === owner),
-            page
-          )
+        pageById(
+          [...invoices.values()].filter((invoice) => invoice.owner.id === owner),
+          page
         )
     })
   })

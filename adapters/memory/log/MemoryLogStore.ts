@@ -6,6 +6,7 @@ import { type Appended, type Log, type LogPlace, LogStore, type NewLog } from ".
 import { leafTile, type TilePlace } from "../../../domain/log/Tiles.ts"
 import type { ReceiptId } from "../../../domain/shared/Ids.ts"
 import { MemoryLedger } from "../ledger/MemoryLedger.ts"
+import { memoryStore } from "../shared/MemoryStore.ts"
 import { change } from "../shared/MemoryRows.ts"
 import { put, write } from "../shared/MemoryUnitOfWork.ts"
 
@@ -64,7 +65,7 @@ export const layer = Layer.effect(
         .slice(0, limit)
         .map((id) => ({ receipt: ledger.closedCalls.get(id)!.receipt, place: places.get(id) }))
 
-    return LogStore.of({
+    return memoryStore(LogStore, {
       logs: Effect.sync(() => [...logs.values()]),
       begin,
       stop: (log, stopped, signedNote) => change(logs, log, { stopped, signedNote }),
@@ -72,16 +73,15 @@ export const layer = Layer.effect(
       waiting: Effect.sync(() => ledger.unlogged.length > 0),
       take,
       append,
-      tiles: (log, asked) => Effect.sync(() => found(log, asked)),
-      find: (id) =>
-        Effect.sync(() => {
-          const place = places.get(id)
-          const closed = ledger.closedCalls.get(id)
-          if (place === undefined || closed === undefined) return Option.none()
-          const [tile] = found(place.log, [leafTile(place.index)])
-          return Option.some({ receipt: closed.receipt, index: place.index, log: logs.get(place.log)!, tile: tile! })
-        }),
-      scan: (after, limit) => Effect.sync(() => scan(after, limit))
+      tiles: (log, asked) => found(log, asked),
+      find: (id) => {
+        const place = places.get(id)
+        const closed = ledger.closedCalls.get(id)
+        if (place === undefined || closed === undefined) return Option.none()
+        const [tile] = found(place.log, [leafTile(place.index)])
+        return Option.some({ receipt: closed.receipt, index: place.index, log: logs.get(place.log)!, tile: tile! })
+      },
+      scan: (after, limit) => scan(after, limit)
     })
   })
 )

@@ -7,6 +7,7 @@ import { type McpSession, McpSessionStore, McpStreamStore, type StoredEvent } fr
 import { ToolAliasStore } from "../../../domain/mcp/ToolAliases.ts"
 import type { ConsumerId, ToolId } from "../../../domain/shared/Ids.ts"
 import type { UpstreamSession } from "../../../domain/upstream/Protocol.ts"
+import { memoryStore } from "../shared/MemoryStore.ts"
 import { add, change, prune } from "../shared/MemoryRows.ts"
 import { MemoryTables } from "../shared/MemoryTables.ts"
 import { put, remove } from "../shared/MemoryUnitOfWork.ts"
@@ -17,7 +18,7 @@ const mcpSessionStore = Layer.sync(McpSessionStore, () => {
   const ofConsumer = (consumerId: ConsumerId): ReadonlyArray<McpSession> =>
     [...sessions.values()].filter((session) => session.consumerId === consumerId)
 
-  return McpSessionStore.of({
+  return memoryStore(McpSessionStore, {
     open: Effect.fnUntraced(function* (session, sessionsMax) {
       yield* put(sessions, session.id, session)
       const others = ofConsumer(session.consumerId).filter(({ id }) => id !== session.id)
@@ -26,28 +27,26 @@ const mcpSessionStore = Layer.sync(McpSessionStore, () => {
       return ended
     }),
 
-    find: (id) => Effect.sync(() => Option.fromUndefinedOr(sessions.get(id))),
+    find: (id) => Option.fromUndefinedOr(sessions.get(id)),
 
     touch: (id, lastSeenAt, expiresAt) => change(sessions, id, { lastSeenAt, expiresAt }),
 
-    replaceUpstream: (id, lost, next) =>
-      Effect.suspend(() => {
-        const known = sessions.get(id)
-        return known?.upstream !== undefined && !known.hasState && isSame(known.upstream, lost)
-          ? Effect.as(change(sessions, id, { upstream: next }), true)
-          : Effect.succeed(false)
-      }),
+    replaceUpstream: (id, lost, next) => {
+      const known = sessions.get(id)
+      return known?.upstream !== undefined && !known.hasState && isSame(known.upstream, lost)
+        ? Effect.as(change(sessions, id, { upstream: next }), true)
+        : false
+    },
 
     markState: (id) => change(sessions, id, { hasState: true }),
 
-    end: (id) =>
-      Effect.suspend(() => {
-        const known = Option.fromUndefinedOr(sessions.get(id))
-        return Effect.as(remove(sessions, id), known)
-      }),
+    end: (id) => {
+      const known = Option.fromUndefinedOr(sessions.get(id))
+      return Effect.as(remove(sessions, id), known)
+    },
 
     removeAll: (consumerId) =>
-      Effect.suspend(() => Effect.forEach(ofConsumer(consumerId), ({ id }) => remove(sessions, id), { discard: true })),
+      Effect.forEach(ofConsumer(consumerId), ({ id }) => remove(sessions, id), { discard: true }),
 
     prune: (expiredBefore, limit) =>
       prune(sessions, ({ expiresAt }) => DateTime.isLessThan(expiresAt, expiredBefore), limit)
@@ -69,20 +68,18 @@ interface Row extends StoredEvent {
 
 const mcpStreamStore = Layer.sync(McpStreamStore, () => {
   const rows = new Map<string, Row>()
-  return McpStreamStore.of({
+  return memoryStore(McpStreamStore, {
     append: (streamId, events, storedAt) =>
       Effect.forEach(events, (event) => add(rows, `${streamId} ${event.sequence}`, { ...event, streamId, storedAt }), {
         discard: true
       }),
 
     read: (streamId, from, limit) =>
-      Effect.sync(() =>
-        [...rows.values()]
-          .filter((row) => row.streamId === streamId && row.sequence >= from)
-          .toSorted((one, other) => one.sequence - other.sequence)
-          .slice(0, limit)
-          .map(({ sealedMessage, sequence }) => ({ sequence, sealedMessage }))
-      ),
+      [...rows.values()]
+        .filter((row) => row.streamId === streamId && row.sequence >= from)
+        .toSorted((one, other) => one.sequence - other.sequence)
+        .slice(0, limit)
+        .map(({ sealedMessage, sequence }) => ({ sequence, sealedMessage })),
 
     prune: (before, limit) =>
       prune(rows, ({ storedAt }) => storedAt.epochMilliseconds < before.epochMilliseconds, limit)
@@ -106,36 +103,31 @@ const toolAliasStore = Layer.effect(
       return row?.erased === false ? row : undefined
     }
 
-    return ToolAliasStore.of({
-      ofTools: (ids) =>
-        Effect.sync(() => {
-          const found = new Map<ToolId, string>()
-          for (const id of ids) {
-            const alias = aliasOfTool.get(id)
-            if (alias !== undefined && shown(alias) !== undefined) found.set(id, alias)
-          }
-          return found
-        }),
+    return memoryStore(ToolAliasStore, {
+      ofTools: (ids) => {
+        const found = new Map<ToolId, string>()
+        for (const id of ids) {
+          const alias = aliasOfTool.get(id)
+          if (alias !== undefined && shown(alias) !== undefined) found.set(id, alias)
+        }
+        return found
+      },
 
-      toolOf: (alias) => Effect.sync(() => Option.map(Option.fromNullishOr(shown(alias)), ({ toolId }) => toolId)),
+      toolOf: (alias) => Option.map(Option.fromNullishOr(shown(alias)), ({ toolId }) => toolId),
 
       claim: (alias, toolId) =>
-        Effect.suspend(() =>
-          aliases.has(alias) || aliasOfTool.has(toolId)
-            ? Effect.succeed(false)
-            : Effect.as(
-                Effect.andThen(put(aliases, alias, { toolId, erased: false }), put(aliasOfTool, toolId, alias)),
-                true
-              )
-        ),
+        aliases.has(alias) || aliasOfTool.has(toolId)
+          ? false
+          : Effect.as(
+              Effect.andThen(put(aliases, alias, { toolId, erased: false }), put(aliasOfTool, toolId, alias)),
+              true
+            ),
 
       erase: (providerId) =>
-        Effect.suspend(() =>
-          Effect.forEach(
-            [...aliases].filter(([, { toolId }]) => tools.get(toolId)?.tool.providerId === providerId),
-            ([alias, row]) => put(aliases, alias, { ...row, erased: true }),
-            { discard: true }
-          )
+        Effect.forEach(
+          [...aliases].filter(([, { toolId }]) => tools.get(toolId)?.tool.providerId === providerId),
+          ([alias, row]) => put(aliases, alias, { ...row, erased: true }),
+          { discard: true }
         )
     })
   })
@@ -147,21 +139,18 @@ interface ToolboxRow extends ToolboxScope {
 
 const toolboxStore = Layer.sync(ToolboxStore, () => {
   const toolboxes = new Map<string, ToolboxRow>()
-  return ToolboxStore.of({
-    tools: (scope) =>
-      Effect.sync(() => {
-        const row = toolboxes.get(scopeId(scope))
-        return row?.consumerId === scope.consumerId ? row.tools : []
-      }),
+  return memoryStore(ToolboxStore, {
+    tools: (scope) => {
+      const row = toolboxes.get(scopeId(scope))
+      return row?.consumerId === scope.consumerId ? row.tools : []
+    },
     put: (scope, tools) =>
       tools.length === 0 ? remove(toolboxes, scopeId(scope)) : put(toolboxes, scopeId(scope), { ...scope, tools }),
     removeAll: (consumerId) =>
-      Effect.suspend(() =>
-        Effect.forEach(
-          [...toolboxes].filter(([, row]) => row.consumerId === consumerId),
-          ([id]) => remove(toolboxes, id),
-          { discard: true }
-        )
+      Effect.forEach(
+        [...toolboxes].filter(([, row]) => row.consumerId === consumerId),
+        ([id]) => remove(toolboxes, id),
+        { discard: true }
       )
   })
 })

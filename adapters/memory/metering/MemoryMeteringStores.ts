@@ -24,6 +24,7 @@ import type { ConsumerId, GrantId, ReceiptId, ToolId } from "../../../domain/sha
 import { format } from "../../../domain/shared/Time.ts"
 import { type ClosedCallRow, MemoryLedger } from "../ledger/MemoryLedger.ts"
 import { callsOf, newestPage } from "../receipts/MemoryReceiptStore.ts"
+import { memoryStore } from "../shared/MemoryStore.ts"
 import { newestFirst, oldestFirst, prune } from "../shared/MemoryRows.ts"
 import { put, remove, write } from "../shared/MemoryUnitOfWork.ts"
 
@@ -34,22 +35,18 @@ const grantStore = Layer.sync(GrantStore, () => {
   const ofConsumer = (consumerId: ConsumerId): ReadonlyArray<Grant> =>
     [...grants.values()].filter((grant) => grant.consumerId === consumerId)
 
-  return GrantStore.of({
+  return memoryStore(GrantStore, {
     insert: (grant) => put(grants, grant.id, grant),
-    ofConsumer: (consumerId, now) =>
-      Effect.sync(() => {
-        const all = ofConsumer(consumerId).toSorted(newestFirst((grant) => grant.createdAt))
-        let dead = 0
-        return all.filter((grant) => isActive(grant, now) || dead++ < DEAD_GRANTS_SHOWN_MAX)
-      }),
+    ofConsumer: (consumerId, now) => {
+      const all = ofConsumer(consumerId).toSorted(newestFirst((grant) => grant.createdAt))
+      let dead = 0
+      return all.filter((grant) => isActive(grant, now) || dead++ < DEAD_GRANTS_SHOWN_MAX)
+    },
     between: (consumerId, providerId, now) =>
-      Effect.sync(() =>
-        ofConsumer(consumerId)
-          .filter((grant) => grant.providerId === providerId && isActive(grant, now))
-          .toSorted(oldestFirst((grant) => grant.createdAt))
-      ),
-    find: (consumerId, id) =>
-      Effect.sync(() => Option.fromUndefinedOr(ofConsumer(consumerId).find((grant) => grant.id === id))),
+      ofConsumer(consumerId)
+        .filter((grant) => grant.providerId === providerId && isActive(grant, now))
+        .toSorted(oldestFirst((grant) => grant.createdAt)),
+    find: (consumerId, id) => Option.fromUndefinedOr(ofConsumer(consumerId).find((grant) => grant.id === id)),
     revoke: Effect.fnUntraced(function* (consumerId, id, at) {
       const grant = grants.get(id)
       if (grant === undefined || grant.consumerId !== consumerId || grant.revokedAt !== undefined) return Option.none()
@@ -75,12 +72,10 @@ const grantStore = Layer.sync(GrantStore, () => {
         }
       ).pipe(Effect.map(Option.fromUndefinedOr)),
     reservedBefore: (before, limit) =>
-      Effect.sync(() =>
-        [...reservations.values()]
-          .filter((reservation) => DateTime.isLessThan(reservation.reservedAt, before))
-          .toSorted((a, b) => a.reservedAt.epochMilliseconds - b.reservedAt.epochMilliseconds)
-          .slice(0, limit)
-      )
+      [...reservations.values()]
+        .filter((reservation) => DateTime.isLessThan(reservation.reservedAt, before))
+        .toSorted((a, b) => a.reservedAt.epochMilliseconds - b.reservedAt.epochMilliseconds)
+        .slice(0, limit)
   })
 })
 
@@ -92,25 +87,23 @@ interface Row {
 
 const meterKeyStore = Layer.sync(MeterKeyStore, () => {
   const rows = new Map<string, Row>()
-  return MeterKeyStore.of({
-    bind: (key, at) =>
-      Effect.sync(() => {
-        const { bindings, boundAtMs, consumerId } = rows.get(bindingOf(key)) ?? { ...key, bindings: 0, boundAtMs: 0 }
-        if (bindings > 0 && consumerId !== key.consumerId) return false
-        rows.set(bindingOf(key), {
-          consumerId: key.consumerId,
-          bindings: bindings + 1,
-          boundAtMs: Math.max(boundAtMs, at.epochMilliseconds)
-        })
-        return true
-      }),
+  return memoryStore(MeterKeyStore, {
+    bind: (key, at) => {
+      const { bindings, boundAtMs, consumerId } = rows.get(bindingOf(key)) ?? { ...key, bindings: 0, boundAtMs: 0 }
+      if (bindings > 0 && consumerId !== key.consumerId) return false
+      rows.set(bindingOf(key), {
+        consumerId: key.consumerId,
+        bindings: bindings + 1,
+        boundAtMs: Math.max(boundAtMs, at.epochMilliseconds)
+      })
+      return true
+    },
 
-    release: (key) =>
-      Effect.sync(() => {
-        const row = rows.get(bindingOf(key))
-        if (row === undefined || row.consumerId !== key.consumerId || row.bindings === 0) return
-        rows.set(bindingOf(key), { ...row, bindings: row.bindings - 1 })
-      }),
+    release: (key) => {
+      const row = rows.get(bindingOf(key))
+      if (row === undefined || row.consumerId !== key.consumerId || row.bindings === 0) return
+      rows.set(bindingOf(key), { ...row, bindings: row.bindings - 1 })
+    },
 
     prune: (before, limit) => prune(rows, ({ boundAtMs }) => boundAtMs < before.epochMilliseconds, limit)
   })
@@ -127,22 +120,20 @@ const namePinStore = Layer.sync(NamePinStore, () => {
     return known
   }
 
-  return NamePinStore.of({
-    find: (consumerId, toolName, pinsMax) =>
-      Effect.sync((): PinFound => {
-        const theirs = pins.get(consumerId)
-        const toolId = theirs?.get(toolName)
-        if (toolId !== undefined) return { _tag: "Pinned", toolId }
-        return { _tag: theirs !== undefined && theirs.size >= pinsMax ? "Full" : "Free" }
-      }),
+  return memoryStore(NamePinStore, {
+    find: (consumerId, toolName, pinsMax): PinFound => {
+      const theirs = pins.get(consumerId)
+      const toolId = theirs?.get(toolName)
+      if (toolId !== undefined) return { _tag: "Pinned", toolId }
+      return { _tag: theirs !== undefined && theirs.size >= pinsMax ? "Full" : "Free" }
+    },
 
-    pin: ({ consumerId, toolId, toolName }) =>
-      Effect.sync(() => {
-        const theirs = ofConsumer(consumerId)
-        const known = theirs.get(toolName)
-        if (known === undefined) theirs.set(toolName, toolId)
-        return known ?? toolId
-      }),
+    pin: ({ consumerId, toolId, toolName }) => {
+      const theirs = ofConsumer(consumerId)
+      const known = theirs.get(toolName)
+      if (known === undefined) theirs.set(toolName, toolId)
+      return known ?? toolId
+    },
 
     removeAll: (consumerId) => remove(pins, consumerId)
   })
@@ -150,13 +141,12 @@ const namePinStore = Layer.sync(NamePinStore, () => {
 
 const unfitOutputs = Layer.sync(UnfitOutputs, () => {
   const recordedAtMs = new Map<string, number>()
-  return UnfitOutputs.of({
-    note: (output, at) =>
-      Effect.sync(() => {
-        if (!recordedAtMs.has(outputOf(output))) recordedAtMs.set(outputOf(output), at.epochMilliseconds)
-      }),
+  return memoryStore(UnfitOutputs, {
+    note: (output, at) => {
+      if (!recordedAtMs.has(outputOf(output))) recordedAtMs.set(outputOf(output), at.epochMilliseconds)
+    },
 
-    isRecorded: (output) => Effect.sync(() => recordedAtMs.has(outputOf(output))),
+    isRecorded: (output) => recordedAtMs.has(outputOf(output)),
 
     prune: (before, limit) => prune(recordedAtMs, (atMs) => atMs < before.epochMilliseconds, limit)
   })
@@ -172,27 +162,24 @@ const usageStore = Layer.effect(
     const since = (owner: ReceiptOwner, start: DateTime.Utc) =>
       callsOf(ledger, owner).filter(({ receipt }) => receipt.timestamp >= format(start))
 
-    return UsageStore.of({
-      recent: (owner, filter, page) =>
-        Effect.sync(() => {
-          const all = since(owner, filter.since)
-          const asked = all.filter(
-            ({ receipt }) =>
-              (filter.toolId === undefined || receipt.tool_id === filter.toolId) &&
-              (filter.status === undefined || receipt.status === filter.status)
-          )
-          return { totals: sumUp(all.map(ofCall)), calls: newestPage(asked, page, toCall) }
-        }),
+    return memoryStore(UsageStore, {
+      recent: (owner, filter, page) => {
+        const all = since(owner, filter.since)
+        const asked = all.filter(
+          ({ receipt }) =>
+            (filter.toolId === undefined || receipt.tool_id === filter.toolId) &&
+            (filter.status === undefined || receipt.status === filter.status)
+        )
+        return { totals: sumUp(all.map(ofCall)), calls: newestPage(asked, page, toCall) }
+      },
       byToolAndDay: (owner, start) =>
-        Effect.sync(() =>
-          [...Map.groupBy(since(owner, start), toolAndDay).values()].map((calls): UsageOfToolDay => {
-            const { receipt } = calls[0]!
-            const { timestamp, tool_id: toolId, tool_name: toolName } = receipt
-            return { ...sumUp(calls.map(ofCall)), toolId, toolName, date: timestamp.slice(0, 10) }
-          })
-        ),
+        [...Map.groupBy(since(owner, start), toolAndDay).values()].map((calls): UsageOfToolDay => {
+          const { receipt } = calls[0]!
+          const { timestamp, tool_id: toolId, tool_name: toolName } = receipt
+          return { ...sumUp(calls.map(ofCall)), toolId, toolName, date: timestamp.slice(0, 10) }
+        }),
       // Usage is computed from the calls: there is nothing to roll up or to count.
-      rollUp: () => Effect.succeed(0),
+      rollUp: () => 0,
       countWaiting: Effect.succeed(0)
     })
   })

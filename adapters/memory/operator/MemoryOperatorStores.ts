@@ -11,6 +11,7 @@ import {
 import { AccountSearch } from "../../../domain/operator/AccountSearch.ts"
 import { type AuditEntry, type AuditEntryId, AuditTrailStore } from "../../../domain/operator/AuditTrail.ts"
 import { COUNTED_MAX, type Page, type PageRequest } from "../../../domain/shared/Page.ts"
+import { memoryStore } from "../shared/MemoryStore.ts"
 import { newestFirst, pageById, prune } from "../shared/MemoryRows.ts"
 import { MemoryTables } from "../shared/MemoryTables.ts"
 import { put, remove } from "../shared/MemoryUnitOfWork.ts"
@@ -42,11 +43,11 @@ const accountSearch = Layer.effect(
     const those =
       <Id extends string, Row>(rows: ReadonlyMap<Id, Row>) =>
       (ids: ReadonlyArray<Id>) =>
-        Effect.sync(() => ids.flatMap((id) => rows.get(id) ?? []))
+        ids.flatMap((id) => rows.get(id) ?? [])
 
-    return AccountSearch.of({
-      consumers: (search, page) => Effect.sync(() => listed(consumers.values(), search, page)),
-      providers: (search, page) => Effect.sync(() => listed(providers.values(), search, page)),
+    return memoryStore(AccountSearch, {
+      consumers: (search, page) => listed(consumers.values(), search, page),
+      providers: (search, page) => listed(providers.values(), search, page),
       consumersOf: those(consumers),
       providersOf: those(providers)
     })
@@ -55,17 +56,14 @@ const accountSearch = Layer.effect(
 
 const auditTrailStore = Layer.sync(AuditTrailStore, () => {
   const entries = new Map<AuditEntryId, AuditEntry>()
-  return AuditTrailStore.of({
+  return memoryStore(AuditTrailStore, {
     append: (entry) => put(entries, entry.id, entry),
     list: ({ action, subject }, page) =>
-      Effect.sync(() =>
-        pageById(
-          [...entries.values()].filter(
-            (one) =>
-              (action === undefined || one.action === action) && (subject === undefined || one.subject === subject)
-          ),
-          page
-        )
+      pageById(
+        [...entries.values()].filter(
+          (one) => (action === undefined || one.action === action) && (subject === undefined || one.subject === subject)
+        ),
+        page
       )
   })
 })
@@ -98,7 +96,7 @@ const operatorSessionStore = Layer.sync(OperatorSessionStore, () => {
 
   const endAll = Effect.suspend(() => prune(sessions, () => true, sessions.size))
 
-  return OperatorSessionStore.of({
+  return memoryStore(OperatorSessionStore, {
     insert,
     use,
     end,

@@ -14,47 +14,40 @@ import {
 import { type EarnedFrom, SpendingByLot } from "../../../domain/processor/Chargebacks.ts"
 import type { LoadId, WithdrawalId, WithdrawalPartId } from "../../../domain/shared/Ids.ts"
 import { MemoryLedger } from "../ledger/MemoryLedger.ts"
+import { memoryStore } from "../shared/MemoryStore.ts"
 import { add, newestFirst, oldestFirst, pageByTime, prune } from "../shared/MemoryRows.ts"
 import { put, remove } from "../shared/MemoryUnitOfWork.ts"
 
 const chargebackStore = Layer.sync(ChargebackStore, () => {
   const chargebacks = new Map<string, Chargeback>()
-  return ChargebackStore.of({
-    find: (id) => Effect.sync(() => Option.fromNullishOr(chargebacks.get(id))),
+  return memoryStore(ChargebackStore, {
+    find: (id) => Option.fromNullishOr(chargebacks.get(id)),
     put: (chargeback) => put(chargebacks, chargeback.id, chargeback),
-    list: (page) => Effect.sync(() => pageByTime([...chargebacks.values()], page, (one) => one.openedAt, "newest")),
+    list: (page) => pageByTime([...chargebacks.values()], page, (one) => one.openedAt, "newest"),
     ofConsumer: (consumerId) =>
-      Effect.sync(() =>
-        [...chargebacks.values()]
-          .filter((one) => one.consumerId === consumerId)
-          .toSorted(oldestFirst((one) => one.openedAt))
-      )
+      [...chargebacks.values()]
+        .filter((one) => one.consumerId === consumerId)
+        .toSorted(oldestFirst((one) => one.openedAt))
   })
 })
 
 const freezeStore = Layer.effect(
   FreezeStore,
   Effect.map(MemoryLedger, ({ frozen }) =>
-    FreezeStore.of({
-      freeze: (consumerId, freeze) =>
-        Effect.suspend(() => {
-          const current = frozen.get(consumerId)
-          if (current?.byOperator === true && !freeze.byOperator) return Effect.void
-          return put(frozen, consumerId, { ...freeze, at: current?.at ?? freeze.at })
-        }),
-      unfreeze: (consumerId) =>
-        Effect.suspend(() =>
-          frozen.has(consumerId) ? Effect.as(remove(frozen, consumerId), true) : Effect.succeed(false)
-        ),
-      find: (consumerId) => Effect.sync(() => Option.fromNullishOr(frozen.get(consumerId))),
-      findAll: (ids) => Effect.sync(() => new Map([...frozen].filter(([id]) => ids.includes(id)))),
+    memoryStore(FreezeStore, {
+      freeze: (consumerId, freeze) => {
+        const current = frozen.get(consumerId)
+        if (current?.byOperator === true && !freeze.byOperator) return undefined
+        return put(frozen, consumerId, { ...freeze, at: current?.at ?? freeze.at })
+      },
+      unfreeze: (consumerId) => (frozen.has(consumerId) ? Effect.as(remove(frozen, consumerId), true) : false),
+      find: (consumerId) => Option.fromNullishOr(frozen.get(consumerId)),
+      findAll: (ids) => new Map([...frozen].filter(([id]) => ids.includes(id))),
       frozen: (after, limit) =>
-        Effect.sync(() =>
-          [...frozen.keys()]
-            .filter((id) => after === undefined || id > after)
-            .toSorted()
-            .slice(0, limit)
-        )
+        [...frozen.keys()]
+          .filter((id) => after === undefined || id > after)
+          .toSorted()
+          .slice(0, limit)
     })
   )
 )
@@ -64,62 +57,52 @@ const loadStore = Layer.sync(LoadStore, () => {
   const reversals = new Map<string, Reversal>()
   const events = new Map<string, DateTime.Utc>()
 
-  const find = (id: LoadId) => Effect.sync(() => Option.fromNullishOr(loads.get(id)))
+  const find = (id: LoadId) => Option.fromNullishOr(loads.get(id))
 
-  return LoadStore.of({
+  return memoryStore(LoadStore, {
     insert: (load) => add(loads, load.id, load),
     find,
     findByPayment: (paymentId) =>
-      Effect.sync(() => Option.fromNullishOr([...loads.values()].find((load) => load.paymentId === paymentId))),
+      Option.fromNullishOr([...loads.values()].find((load) => load.paymentId === paymentId)),
     lock: find,
     update: (load) => put(loads, load.id, load),
     unsettled: (now, limit) =>
-      Effect.sync(() =>
-        [...loads.values()]
-          .filter((load) => isUnsettled(load.state) && isCheckDue(load, now))
-          .toSorted(oldestFirst((load) => load.updatedAt))
-          .slice(0, limit)
-      ),
+      [...loads.values()]
+        .filter((load) => isUnsettled(load.state) && isCheckDue(load, now))
+        .toSorted(oldestFirst((load) => load.updatedAt))
+        .slice(0, limit),
     pendingOrPaidSince: (consumerId, since) =>
-      Effect.sync(() =>
-        [...loads.values()].filter(
-          (load) =>
-            load.consumerId === consumerId &&
-            (isUnsettled(load.state) || (load.paidAt !== undefined && DateTime.isGreaterThan(load.paidAt, since)))
-        )
+      [...loads.values()].filter(
+        (load) =>
+          load.consumerId === consumerId &&
+          (isUnsettled(load.state) || (load.paidAt !== undefined && DateTime.isGreaterThan(load.paidAt, since)))
       ),
     paidOf: (consumerId, limit) =>
-      Effect.sync(() =>
-        [...loads.values()]
-          .filter((load) => load.consumerId === consumerId && load.state === "paid")
-          .toSorted(newestFirst((load) => load.createdAt))
-          .slice(0, limit)
-          .map((load) => ({
-            load,
-            refundedCents: [...reversals.values()].reduce(
-              (sum, one) => (one.loadId === load.id && one.state === "taken" ? sum + one.amountCents : sum),
-              0
-            )
-          }))
-      ),
-    withoutFee: (paidSince, limit) =>
-      Effect.sync(() =>
-        [...loads.values()]
-          .filter(
-            ({ feeCents, paidAt, state }) =>
-              state === "paid" &&
-              feeCents === undefined &&
-              paidAt !== undefined &&
-              DateTime.isGreaterThanOrEqualTo(paidAt, paidSince)
+      [...loads.values()]
+        .filter((load) => load.consumerId === consumerId && load.state === "paid")
+        .toSorted(newestFirst((load) => load.createdAt))
+        .slice(0, limit)
+        .map((load) => ({
+          load,
+          refundedCents: [...reversals.values()].reduce(
+            (sum, one) => (one.loadId === load.id && one.state === "taken" ? sum + one.amountCents : sum),
+            0
           )
-          .toSorted(oldestFirst((load) => load.updatedAt))
-          .slice(0, limit)
-      ),
+        })),
+    withoutFee: (paidSince, limit) =>
+      [...loads.values()]
+        .filter(
+          ({ feeCents, paidAt, state }) =>
+            state === "paid" &&
+            feeCents === undefined &&
+            paidAt !== undefined &&
+            DateTime.isGreaterThanOrEqualTo(paidAt, paidSince)
+        )
+        .toSorted(oldestFirst((load) => load.updatedAt))
+        .slice(0, limit),
     unsettledOf: (consumerId) =>
-      Effect.sync(
-        () => [...loads.values()].filter((load) => load.consumerId === consumerId && isUnsettled(load.state)).length
-      ),
-    reversal: (id) => Effect.sync(() => Option.fromNullishOr(reversals.get(id))),
+      [...loads.values()].filter((load) => load.consumerId === consumerId && isUnsettled(load.state)).length,
+    reversal: (id) => Option.fromNullishOr(reversals.get(id)),
     putReversal: (reversal) => put(reversals, reversal.id, reversal),
     claimEvent: (eventId, at) => add(events, eventId, at),
     forgetEvents: (before, limit) => prune(events, (at) => DateTime.isLessThan(at, before), limit)
@@ -131,22 +114,21 @@ const isUnsettled = (state: Load["state"]): boolean => state === "opening" || st
 const spendingByLot = Layer.effect(
   SpendingByLot,
   Effect.map(MemoryLedger, (ledger) =>
-    SpendingByLot.of({
-      since: (consumerId, settledFrom, without) =>
-        Effect.sync(() => {
-          const left = new Set(without)
-          const totals = new Map<string, EarnedFrom>()
-          for (const { fee, receipt } of ledger.closedCallsOf.get(consumerId) ?? []) {
-            const settledAt = DateTime.makeUnsafe(receipt.created_at)
-            const net = receipt.cost_microcents - fee
-            const isOwn = receipt.agent_id === consumerId && !left.has(receipt.receipt_id)
-            if (!isOwn || net <= 0n || DateTime.isLessThan(settledAt, settledFrom)) continue
-            const [providerId, day] = [receipt.provider_id, lotDayOf(settledAt)]
-            const key = `${day} ${providerId}`
-            totals.set(key, { providerId, day, net: (totals.get(key)?.net ?? 0n) + net })
-          }
-          return [...totals].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, earned]) => earned)
-        })
+    memoryStore(SpendingByLot, {
+      since: (consumerId, settledFrom, without) => {
+        const left = new Set(without)
+        const totals = new Map<string, EarnedFrom>()
+        for (const { fee, receipt } of ledger.closedCallsOf.get(consumerId) ?? []) {
+          const settledAt = DateTime.makeUnsafe(receipt.created_at)
+          const net = receipt.cost_microcents - fee
+          const isOwn = receipt.agent_id === consumerId && !left.has(receipt.receipt_id)
+          if (!isOwn || net <= 0n || DateTime.isLessThan(settledAt, settledFrom)) continue
+          const [providerId, day] = [receipt.provider_id, lotDayOf(settledAt)]
+          const key = `${day} ${providerId}`
+          totals.set(key, { providerId, day, net: (totals.get(key)?.net ?? 0n) + net })
+        }
+        return [...totals].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, earned]) => earned)
+      }
     })
   )
 )
@@ -165,7 +147,7 @@ const withdrawalStore = Layer.sync(WithdrawalStore, () => {
     return { ...withdrawal, parts: partIds.map((partId) => parts.get(partId)!) }
   }
 
-  return WithdrawalStore.of({
+  return memoryStore(WithdrawalStore, {
     insert: ({ parts: given, ...withdrawal }) =>
       Effect.gen(function* () {
         if (withdrawals.has(withdrawal.id)) return false
@@ -173,36 +155,30 @@ const withdrawalStore = Layer.sync(WithdrawalStore, () => {
         yield* put(withdrawals, withdrawal.id, { ...withdrawal, partIds: given.map(({ id }) => id) })
         return true
       }),
-    find: (id) => Effect.sync(() => Option.fromNullishOr(shown(id))),
+    find: (id) => Option.fromNullishOr(shown(id)),
     list: (consumerId, limit) =>
-      Effect.sync(() =>
-        [...withdrawals.values()]
-          .filter((one) => one.consumerId === consumerId)
-          .toSorted(newestFirst((one) => one.createdAt))
-          .slice(0, limit)
-          .map(({ id }) => shown(id)!)
-      ),
-    lockPart: (id) => Effect.sync(() => Option.fromNullishOr(parts.get(id))),
+      [...withdrawals.values()]
+        .filter((one) => one.consumerId === consumerId)
+        .toSorted(newestFirst((one) => one.createdAt))
+        .slice(0, limit)
+        .map(({ id }) => shown(id)!),
+    lockPart: (id) => Option.fromNullishOr(parts.get(id)),
     updatePart: (part) => put(parts, part.id, part),
-    hasOpen: (consumerId) =>
-      Effect.sync(() => parts.values().some((part) => part.consumerId === consumerId && isOpenPart(part))),
+    hasOpen: (consumerId) => parts.values().some((part) => part.consumerId === consumerId && isOpenPart(part)),
     due: (now, limit) =>
-      Effect.sync(() =>
-        [...parts.values()]
-          .filter((part) => isOpenPart(part) && DateTime.isLessThanOrEqualTo(part.nextAttemptAt, now))
-          .toSorted(oldestFirst((part) => part.nextAttemptAt))
-          .slice(0, limit)
-          .map(({ id }) => id)
-      ),
-    withdrawnCents: (consumerId) =>
-      Effect.sync(() => {
-        const totals = new Map<LoadId, number>()
-        for (const { amountCents, consumerId: owner, loadId, state } of parts.values()) {
-          if (owner !== consumerId || state === "failed" || state === "returned") continue
-          totals.set(loadId, (totals.get(loadId) ?? 0) + amountCents)
-        }
-        return totals
-      })
+      [...parts.values()]
+        .filter((part) => isOpenPart(part) && DateTime.isLessThanOrEqualTo(part.nextAttemptAt, now))
+        .toSorted(oldestFirst((part) => part.nextAttemptAt))
+        .slice(0, limit)
+        .map(({ id }) => id),
+    withdrawnCents: (consumerId) => {
+      const totals = new Map<LoadId, number>()
+      for (const { amountCents, consumerId: owner, loadId, state } of parts.values()) {
+        if (owner !== consumerId || state === "failed" || state === "returned") continue
+        totals.set(loadId, (totals.get(loadId) ?? 0) + amountCents)
+      }
+      return totals
+    }
   })
 })
 

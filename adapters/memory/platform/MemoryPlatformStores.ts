@@ -14,6 +14,7 @@ import {
 } from "../../../domain/platform/Submissions.ts"
 import { format } from "../../../domain/shared/Time.ts"
 import { MemoryLedger } from "../ledger/MemoryLedger.ts"
+import { memoryStore } from "../shared/MemoryStore.ts"
 import { add, newestFirst, prune } from "../shared/MemoryRows.ts"
 import { MemoryTables } from "../shared/MemoryTables.ts"
 import { put, remove } from "../shared/MemoryUnitOfWork.ts"
@@ -21,7 +22,7 @@ import { put, remove } from "../shared/MemoryUnitOfWork.ts"
 const healthHistoryStore = Layer.sync(HealthHistoryStore, () => {
   const rows = new Map<string, HealthSamples>()
   const sorted = () => [...rows].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
-  return HealthHistoryStore.of({
+  return memoryStore(HealthHistoryStore, {
     add: Effect.fnUntraced(function* (samples) {
       for (const one of samples) {
         const key = `${one.date} ${one.check}`
@@ -29,16 +30,15 @@ const healthHistoryStore = Layer.sync(HealthHistoryStore, () => {
         yield* put(rows, key, known === undefined ? one : added(known, one))
       }
     }),
-    since: (date) => Effect.sync(() => sorted().filter((row) => row.date >= date)),
-    prune: (before, limit) =>
-      Effect.suspend(() => {
-        const old = new Set(
-          sorted()
-            .filter((row) => row.date < before)
-            .slice(0, limit)
-        )
-        return prune(rows, (row) => old.has(row), limit)
-      })
+    since: (date) => sorted().filter((row) => row.date >= date),
+    prune: (before, limit) => {
+      const old = new Set(
+        sorted()
+          .filter((row) => row.date < before)
+          .slice(0, limit)
+      )
+      return prune(rows, (row) => old.has(row), limit)
+    }
   })
 })
 
@@ -47,29 +47,28 @@ const platformFigures = Layer.effect(
   Effect.gen(function* () {
     const { consumers, providers, tools } = yield* MemoryTables
     const { closedCalls } = yield* MemoryLedger
-    return PlatformFigures.of({
-      count: (since) =>
-        Effect.sync(() => {
-          if (since === undefined) {
-            return {
-              providers: providers.size,
-              consumers: consumers.size,
-              tools: [...tools.values()].filter(
-                ({ tool }) => tool.withdrawnAt === undefined && providers.get(tool.providerId)?.frozen === undefined
-              ).length,
-              invocations: closedCalls.size
-            }
-          }
-          const isNew = (row: { readonly createdAt: DateTime.Utc }) =>
-            DateTime.isGreaterThanOrEqualTo(row.createdAt, since)
-          const hour = format(since)
+    return memoryStore(PlatformFigures, {
+      count: (since) => {
+        if (since === undefined) {
           return {
-            providers: [...providers.values()].filter(isNew).length,
-            consumers: [...consumers.values()].filter(isNew).length,
-            tools: [...tools.values()].filter(({ tool }) => isNew(tool)).length,
-            invocations: [...closedCalls.values()].filter(({ receipt }) => receipt.timestamp >= hour).length
+            providers: providers.size,
+            consumers: consumers.size,
+            tools: [...tools.values()].filter(
+              ({ tool }) => tool.withdrawnAt === undefined && providers.get(tool.providerId)?.frozen === undefined
+            ).length,
+            invocations: closedCalls.size
           }
-        })
+        }
+        const isNew = (row: { readonly createdAt: DateTime.Utc }) =>
+          DateTime.isGreaterThanOrEqualTo(row.createdAt, since)
+        const hour = format(since)
+        return {
+          providers: [...providers.values()].filter(isNew).length,
+          consumers: [...consumers.values()].filter(isNew).length,
+          tools: [...tools.values()].filter(({ tool }) => isNew(tool)).length,
+          invocations: [...closedCalls.values()].filter(({ receipt }) => receipt.timestamp >= hour).length
+        }
+      }
     })
   })
 )
@@ -77,14 +76,12 @@ const platformFigures = Layer.effect(
 const submissionStore = Layer.sync(SubmissionStore, () => {
   const submissions = new Map<string, Submission>()
   const ofKind = (kind: SubmissionKind) => [...submissions.values()].filter((one) => one.kind === kind)
-  return SubmissionStore.of({
+  return memoryStore(SubmissionStore, {
     add: (submission) => put(submissions, submission.id, submission),
     recent: (kind, limit) =>
-      Effect.sync(() =>
-        ofKind(kind)
-          .toSorted(newestFirst((one) => one.submittedAt))
-          .slice(0, limit)
-      ),
+      ofKind(kind)
+        .toSorted(newestFirst((one) => one.submittedAt))
+        .slice(0, limit),
     eraseOf: Effect.fnUntraced(function* (contact) {
       const theirs = [...submissions.values()].filter(
         ({ content }) =>
@@ -96,12 +93,9 @@ const submissionStore = Layer.sync(SubmissionStore, () => {
       return theirs.length
     }),
     count: (kind, since) =>
-      Effect.sync(
-        () =>
-          ofKind(kind).filter(
-            ({ submittedAt }) => since === undefined || DateTime.isGreaterThanOrEqualTo(submittedAt, since)
-          ).length
-      )
+      ofKind(kind).filter(
+        ({ submittedAt }) => since === undefined || DateTime.isGreaterThanOrEqualTo(submittedAt, since)
+      ).length
   })
 })
 
@@ -134,9 +128,9 @@ const upkeep = Layer.merge(keeper, watch)
 
 const waitlistStore = Layer.sync(WaitlistStore, () => {
   const entries = new Map<string, WaitlistEntry>()
-  return WaitlistStore.of({
+  return memoryStore(WaitlistStore, {
     add: (entry) => add(entries, entry.email, entry),
-    find: (email) => Effect.sync(() => Option.fromNullishOr(entries.get(email))),
+    find: (email) => Option.fromNullishOr(entries.get(email)),
     erase: Effect.fnUntraced(function* (email) {
       const entry = entries.get(email)
       if (entry === undefined) return false
@@ -146,11 +140,9 @@ const waitlistStore = Layer.sync(WaitlistStore, () => {
       return true
     }),
     count: (since) =>
-      Effect.sync(() =>
-        since === undefined
-          ? entries.size
-          : [...entries.values()].filter(({ joinedAt }) => DateTime.isGreaterThanOrEqualTo(joinedAt, since)).length
-      )
+      since === undefined
+        ? entries.size
+        : [...entries.values()].filter(({ joinedAt }) => DateTime.isGreaterThanOrEqualTo(joinedAt, since)).length
   })
 })
 

@@ -4,6 +4,7 @@
 import { DateTime, Effect, Layer, Option } from "effect"
 import { isSameText } from "../../../domain/shared/Cryptography.ts"
 import { type CallTask, type ListedTask, type TaskPosition, TaskStore } from "../../../domain/tasks/CallTask.ts"
+import { memoryStore } from "../shared/MemoryStore.ts"
 import { prune } from "../shared/MemoryRows.ts"
 import { put, remove } from "../shared/MemoryUnitOfWork.ts"
 
@@ -11,64 +12,51 @@ export const layer = Layer.sync(TaskStore, () => {
   const tasks = new Map<string, CallTask>()
 
   /** False if the task is not there, or `mayChange` says no. */
-  const change = (
-    id: string,
-    mayChange: (task: CallTask) => boolean,
-    changes: Partial<CallTask>
-  ): Effect.Effect<boolean> =>
-    Effect.suspend(() => {
-      const known = tasks.get(id)
-      return known !== undefined && mayChange(known)
-        ? Effect.as(put(tasks, id, { ...known, ...changes }), true)
-        : Effect.succeed(false)
-    })
+  const change = (id: string, mayChange: (task: CallTask) => boolean, changes: Partial<CallTask>) => {
+    const known = tasks.get(id)
+    if (known === undefined || !mayChange(known)) return Effect.succeed(false)
+    return Effect.as(put(tasks, id, { ...known, ...changes }), true)
+  }
 
   const asked = (task: CallTask, askedAt: DateTime.Utc, dueAt: DateTime.Utc): Effect.Effect<CallTask> => {
     const claimed = { ...task, progress: { ...task.progress, askedAt, dueAt } }
     return Effect.as(put(tasks, task.id, claimed), claimed)
   }
 
-  return TaskStore.of({
+  return memoryStore(TaskStore, {
     add: (task) => put(tasks, task.id, task),
 
-    find: (id) => Effect.sync(() => Option.fromUndefinedOr(tasks.get(id))),
+    find: (id) => Option.fromUndefinedOr(tasks.get(id)),
 
     findByKey: (consumerId, keyHash) =>
-      Effect.sync(() =>
-        Option.fromUndefinedOr(
-          [...tasks.values()]
-            .filter((task) => task.consumerId === consumerId && isSameText(task.keyHash ?? "", keyHash))
-            .toSorted((one, other) => DateTime.Order(other.createdAt, one.createdAt))[0]
-        )
+      Option.fromUndefinedOr(
+        [...tasks.values()]
+          .filter((task) => task.consumerId === consumerId && isSameText(task.keyHash ?? "", keyHash))
+          .toSorted((one, other) => DateTime.Order(other.createdAt, one.createdAt))[0]
       ),
 
     list: ({ consumerId, providerId }, after, limit) =>
-      Effect.sync(() =>
-        [...tasks.values()]
-          .filter((task) => task.consumerId === consumerId && (providerId ?? task.providerId) === task.providerId)
-          .toSorted(byPosition)
-          .filter((task) => after === undefined || byPosition(after, task) < 0)
-          .slice(0, limit)
-          .map(listed)
-      ),
+      [...tasks.values()]
+        .filter((task) => task.consumerId === consumerId && (providerId ?? task.providerId) === task.providerId)
+        .toSorted(byPosition)
+        .filter((task) => after === undefined || byPosition(after, task) < 0)
+        .slice(0, limit)
+        .map(listed),
 
-    claim: (id, askedBefore, now) =>
-      Effect.suspend(() => {
-        const task = tasks.get(id)
-        return task !== undefined && isOpen(task) && isUntil(task.progress.askedAt, askedBefore)
-          ? Effect.asSome(asked(task, now, task.progress.dueAt))
-          : Effect.succeedNone
-      }),
+    claim: (id, askedBefore, now) => {
+      const task = tasks.get(id)
+      return task !== undefined && isOpen(task) && isUntil(task.progress.askedAt, askedBefore)
+        ? Effect.asSome(asked(task, now, task.progress.dueAt))
+        : Effect.succeedNone
+    },
 
     claimDue: (now, nextAt, limit) =>
-      Effect.suspend(() =>
-        Effect.forEach(
-          [...tasks.values()]
-            .filter((task) => isOpen(task) && isUntil(task.progress.dueAt, now))
-            .toSorted((one, other) => DateTime.Order(one.progress.dueAt, other.progress.dueAt))
-            .slice(0, limit),
-          (task) => asked(task, now, nextAt)
-        )
+      Effect.forEach(
+        [...tasks.values()]
+          .filter((task) => isOpen(task) && isUntil(task.progress.dueAt, now))
+          .toSorted((one, other) => DateTime.Order(one.progress.dueAt, other.progress.dueAt))
+          .slice(0, limit),
+        (task) => asked(task, now, nextAt)
       ),
 
     note: (id, progress) => Effect.asVoid(change(id, isRunning, { progress })),
@@ -95,12 +83,10 @@ export const layer = Layer.sync(TaskStore, () => {
     remove: (id) => remove(tasks, id),
 
     removeAll: (consumerId) =>
-      Effect.suspend(() =>
-        Effect.forEach(
-          [...tasks.values()].filter((task) => task.consumerId === consumerId),
-          ({ id }) => remove(tasks, id),
-          { discard: true }
-        )
+      Effect.forEach(
+        [...tasks.values()].filter((task) => task.consumerId === consumerId),
+        ({ id }) => remove(tasks, id),
+        { discard: true }
       ),
 
     prune: (endedBefore, limit) =>

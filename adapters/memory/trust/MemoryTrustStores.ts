@@ -32,6 +32,7 @@ import {
   type ScoreOfDay,
   SlaStore
 } from "../../../domain/trust/SlaStore.ts"
+import { memoryStore } from "../shared/MemoryStore.ts"
 import { pageById, pageByTime, prune } from "../shared/MemoryRows.ts"
 import { MemoryTables } from "../shared/MemoryTables.ts"
 import { put } from "../shared/MemoryUnitOfWork.ts"
@@ -52,7 +53,7 @@ const disputeStore = Layer.sync(DisputeStore, () => {
     return !isBlocked
   })
 
-  const find = (id: DisputeId) => Effect.sync(() => Option.fromUndefinedOr(disputes.get(id)))
+  const find = (id: DisputeId) => Option.fromUndefinedOr(disputes.get(id))
 
   const eraseStatements = Effect.fnUntraced(function* (owner: DisputeOwner) {
     const party = owner.role === "consumer" ? "agent" : "provider"
@@ -66,65 +67,56 @@ const disputeStore = Layer.sync(DisputeStore, () => {
     return stated.length
   })
 
-  return DisputeStore.of({
+  return memoryStore(DisputeStore, {
     eraseStatements,
     insert,
     find,
     lock: find,
     update: (dispute) => put(disputes, dispute.id, dispute),
-    list: (owner, status, page) =>
-      Effect.sync(() => {
-        const isTheirs = owner === undefined ? () => true : belongsTo(owner)
-        return pageById(
-          all((one) => isTheirs(one) && (status === undefined || one.status === status)),
-          page
-        )
-      }),
+    list: (owner, status, page) => {
+      const isTheirs = owner === undefined ? () => true : belongsTo(owner)
+      return pageById(
+        all((one) => isTheirs(one) && (status === undefined || one.status === status)),
+        page
+      )
+    },
     contested: (page) =>
-      Effect.sync(() =>
-        pageByTime(
-          all((one) => one.status === "under_review" && one.decideBy !== undefined),
-          page,
-          (one) => one.decideBy!,
-          "oldest"
-        )
+      pageByTime(
+        all((one) => one.status === "under_review" && one.decideBy !== undefined),
+        page,
+        (one) => one.decideBy!,
+        "oldest"
       ),
     due: (now, limit) =>
-      Effect.sync(() =>
-        all((one) => automaticDecision(one, now) !== undefined)
-          .toSorted((a, b) => dueAtMs(a) - dueAtMs(b) || (a.id < b.id ? -1 : 1))
-          .slice(0, limit)
-          .map((one) => one.id)
-      ),
-    filedBy: (owner, since) =>
-      Effect.sync(() => {
-        const party = owner.role === "consumer" ? "agent" : "provider"
-        const filed = all((one) => belongsTo(owner)(one) && one.filedBy === party)
-        const lastDay = filed.filter((one) => DateTime.isGreaterThan(one.createdAt, since)).length
-        return { ...tallyOf(filed), lastDay }
-      }),
+      all((one) => automaticDecision(one, now) !== undefined)
+        .toSorted((a, b) => dueAtMs(a) - dueAtMs(b) || (a.id < b.id ? -1 : 1))
+        .slice(0, limit)
+        .map((one) => one.id),
+    filedBy: (owner, since) => {
+      const party = owner.role === "consumer" ? "agent" : "provider"
+      const filed = all((one) => belongsTo(owner)(one) && one.filedBy === party)
+      const lastDay = filed.filter((one) => DateTime.isGreaterThan(one.createdAt, since)).length
+      return { ...tallyOf(filed), lastDay }
+    },
     against: (providerId, since) =>
-      Effect.sync(() =>
-        tallyOf(
-          all(
-            (one) =>
-              one.providerId === providerId &&
-              one.filedBy === "agent" &&
-              DateTime.isGreaterThanOrEqualTo(one.createdAt, since)
-          )
-        )
-      ),
-    rulings: (providerId, since) =>
-      Effect.sync(() => {
-        const decided = all(
+      tallyOf(
+        all(
           (one) =>
             one.providerId === providerId &&
-            one.cost > 0n &&
-            (one.status === "resolved_refund" || one.status === "resolved_denied") &&
+            one.filedBy === "agent" &&
             DateTime.isGreaterThanOrEqualTo(one.createdAt, since)
         )
-        return [...Map.groupBy(decided, (one) => one.consumerId).values()].map(rulingsOf)
-      })
+      ),
+    rulings: (providerId, since) => {
+      const decided = all(
+        (one) =>
+          one.providerId === providerId &&
+          one.cost > 0n &&
+          (one.status === "resolved_refund" || one.status === "resolved_denied") &&
+          DateTime.isGreaterThanOrEqualTo(one.createdAt, since)
+      )
+      return [...Map.groupBy(decided, (one) => one.consumerId).values()].map(rulingsOf)
+    }
   })
 })
 
@@ -221,26 +213,22 @@ const slaStore = Layer.effect(
       return 3 * limit - remaining.reduce((sum, left) => sum + left, 0)
     })
 
-    return SlaStore.of({
+    return memoryStore(SlaStore, {
       add,
-      selfDealing: (pairs) => Effect.sync(() => pairs.filter((pair) => isSelfDealing(tables, pair))),
-      hours: (providerId, since) =>
-        Effect.sync(() => known(providerId, since).filter((one) => one.toolId === undefined)),
+      selfDealing: (pairs) => pairs.filter((pair) => isSelfDealing(tables, pair)),
+      hours: (providerId, since) => known(providerId, since).filter((one) => one.toolId === undefined),
       // The hours are in memory: totals of days would save nothing.
-      keepDays: () => Effect.void,
-      toolDays: (providerId, since) =>
-        Effect.sync(() => known(providerId, since).filter((one) => one.toolId !== undefined)),
-      daysOfTool: (providerId, toolId, since) =>
-        Effect.sync(() => known(providerId, since).filter((one) => one.toolId === toolId)),
-      payers: (providerId, sinceDate) =>
-        Effect.sync(() => {
-          const days = [...(paid.get(providerId)?.values() ?? [])].filter(({ date }) => date >= sinceDate)
-          return [...Map.groupBy(days, ({ consumerId }) => consumerId).values()]
-            .map((ofConsumer) => paidCallsOf(ofConsumer.reduce(addedDays)))
-            .filter((one) => one.paidMicrocents >= PAID_CONSUMER_MICROCENTS_MIN)
-            .toSorted((a, b) => Number(b.paidMicrocents - a.paidMicrocents) || (a.consumerId < b.consumerId ? -1 : 1))
-            .slice(0, PAID_CONSUMERS_READ_MAX)
-        }),
+      keepDays: () => undefined,
+      toolDays: (providerId, since) => known(providerId, since).filter((one) => one.toolId !== undefined),
+      daysOfTool: (providerId, toolId, since) => known(providerId, since).filter((one) => one.toolId === toolId),
+      payers: (providerId, sinceDate) => {
+        const days = [...(paid.get(providerId)?.values() ?? [])].filter(({ date }) => date >= sinceDate)
+        return [...Map.groupBy(days, ({ consumerId }) => consumerId).values()]
+          .map((ofConsumer) => paidCallsOf(ofConsumer.reduce(addedDays)))
+          .filter((one) => one.paidMicrocents >= PAID_CONSUMER_MICROCENTS_MIN)
+          .toSorted((a, b) => Number(b.paidMicrocents - a.paidMicrocents) || (a.consumerId < b.consumerId ? -1 : 1))
+          .slice(0, PAID_CONSUMERS_READ_MAX)
+      },
       takeChanged: Effect.fnUntraced(function* (today, limit) {
         const taken = [...changed.keys()]
           .filter((providerId) => changed.get(providerId) === true || isOld(providerId, today))
@@ -251,13 +239,10 @@ const slaStore = Layer.effect(
       }),
       touch: (providerId) => put(changed, providerId, true),
       settle,
-      catalogScore: (providerId) => Effect.sync(() => Option.fromUndefinedOr(catalogScores.get(providerId))),
+      catalogScore: (providerId) => Option.fromUndefinedOr(catalogScores.get(providerId)),
       catalogScores: (ids) =>
-        Effect.sync(
-          () => new Map(ids.flatMap((id) => (catalogScores.has(id) ? [[id, catalogScores.get(id)!] as const] : [])))
-        ),
-      history: (providerId, sinceDate) =>
-        Effect.sync(() => (scores.get(providerId) ?? []).filter((one) => one.date >= sinceDate)),
+        new Map(ids.flatMap((id) => (catalogScores.has(id) ? [[id, catalogScores.get(id)!] as const] : []))),
+      history: (providerId, sinceDate) => (scores.get(providerId) ?? []).filter((one) => one.date >= sinceDate),
       prune
     })
   })
@@ -286,7 +271,7 @@ const verificationStore = Layer.sync(VerificationStore, () => {
   const mails = new Map<string, ReadonlyArray<DateTime.Utc>>()
 
   const find = (providerId: ProviderId, level: ProofKind) =>
-    Effect.sync(() => Option.fromUndefinedOr(proofs.get(`${providerId} ${level}`)))
+    Option.fromUndefinedOr(proofs.get(`${providerId} ${level}`))
 
   const verified = (providerId: ProviderId): Verified => {
     for (const level of HIGHEST_FIRST) {
@@ -296,29 +281,25 @@ const verificationStore = Layer.sync(VerificationStore, () => {
     return { level: "unverified", at: undefined }
   }
 
-  return VerificationStore.of({
+  return memoryStore(VerificationStore, {
     find,
     lock: find,
     put: (proof) => put(proofs, `${proof.providerId} ${proof.level}`, proof),
     remove: (providerId) => prune(proofs, (proof) => proof.providerId === providerId, Number.POSITIVE_INFINITY),
-    verified: (providerId) => Effect.sync(() => verified(providerId)),
+    verified,
     levels: (ids) =>
-      Effect.sync(
-        () => new Map(ids.map((id) => [id, verified(id)] as const).filter(([, { level }]) => level !== "unverified"))
-      ),
+      new Map(ids.map((id) => [id, verified(id)] as const).filter(([, { level }]) => level !== "unverified")),
     due: (before, limit) =>
-      Effect.sync(() =>
-        [...proofs.values()]
-          .filter(
-            ({ checkedAt, level, verifiedAt }) =>
-              verifiedAt !== undefined &&
-              level !== "email" &&
-              checkedAt !== undefined &&
-              DateTime.isLessThan(checkedAt, before)
-          )
-          .toSorted((a, b) => a.checkedAt!.epochMilliseconds - b.checkedAt!.epochMilliseconds)
-          .slice(0, limit)
-      ),
+      [...proofs.values()]
+        .filter(
+          ({ checkedAt, level, verifiedAt }) =>
+            verifiedAt !== undefined &&
+            level !== "email" &&
+            checkedAt !== undefined &&
+            DateTime.isLessThan(checkedAt, before)
+        )
+        .toSorted((a, b) => a.checkedAt!.epochMilliseconds - b.checkedAt!.epochMilliseconds)
+        .slice(0, limit),
     attempt: Effect.fnUntraced(function* (providerId, kind, now, since) {
       const key = `${providerId} ${kind}`
       const before = attempts.get(key)
