@@ -3,9 +3,10 @@
  * whose runs are the ways that the engine can try. All runs that a text can cause are followed at once, with their number:
  * as long as it stays below a limit, the engine's work grows with the length of the text and not faster.
  */
+import { type AST, RegExpParser } from "@eslint-community/regexpp"
 
-// Reads a regular expression with the `u` flag: which characters each part matches, and how the parts follow each other. What
-// a class of Unicode properties matches is not known, so it counts as anything.
+// Which characters each part of a pattern matches, and how the parts follow each other. What a class of Unicode properties
+// matches is not known, so it counts as anything.
 
 /** Says what is wrong with a pattern, and what to change. */
 export class PatternFault extends Error {}
@@ -51,148 +52,78 @@ const SPACE = codes(
 )
 const NO_LINE_END = inverted(codes("\n\n\r\r\u2028\u2029"))
 
-const CLASSES: Readonly<Record<string, Ranges>> = {
-  d: DIGITS,
-  D: inverted(DIGITS),
-  w: WORD,
-  W: inverted(WORD),
-  s: SPACE,
-  S: inverted(SPACE)
+const CLASSES = { digit: DIGITS, space: SPACE, word: WORD }
+
+const rangesOfSet = (set: AST.CharacterSet): Ranges => {
+  if (set.kind === "any") return NO_LINE_END
+  if (set.kind === "property") return ANY
+  return set.negate ? inverted(CLASSES[set.kind]) : CLASSES[set.kind]
 }
-const CONTROLS: Readonly<Record<string, number>> = { t: 9, n: 10, v: 11, f: 12, r: 13, b: 8, 0: 0 }
 
-const QUANTIFIER = /(?:([*+?])|\{(\d+)(,(\d*))?\})\??/uy
-const GROUP = /\((?:\?(?:(:)|([=!])|<[^=!>][^>]*>)|(?!\?))/uy
-const CODE_POINT =
-  /u\{([0-9a-fA-F]+)\}|u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})/uy
-const PROPERTY = /[pP]\{[^}]*\}/uy
+const rangesOfClass = ({ elements, negate }: AST.CharacterClass): Ranges => {
+  const ranges = elements.map((element): Ranges => {
+    if (element.type === "Character") return [[element.value, element.value]]
+    return element.type === "CharacterClassRange"
+      ? [[element.min.value, element.max.value]]
+      : rangesOfSet(element as AST.CharacterSet)
+  })
+  // Classes of Unicode properties can match anything, inverted or not.
+  if (ranges.includes(ANY)) return ANY
+  return negate ? inverted(ranges.flat()) : ranges.flat()
+}
 
-/** The alternatives of a pattern that `RegExp` accepts with the `u` flag. Throws `PatternFault` if ways through it cannot be followed. */
+const assertionOf = (assertion: AST.Assertion): PatternNode => {
+  switch (assertion.kind) {
+    case "lookahead":
+      return { kind: "ahead", of: { kind: "either", of: assertion.alternatives.map(nodesOf) } }
+    case "lookbehind":
+      throw new PatternFault("looks behind. Write it without (?<= and (?<!")
+    case "word":
+      return { kind: "boundary" }
+    default:
+      return { kind: assertion.kind }
+  }
+}
+
+/** Throws `PatternFault` if ways through it cannot be followed. */
+const nodeOf = (element: AST.Element): PatternNode => {
+  switch (element.type) {
+    case "Assertion":
+      return assertionOf(element)
+    case "Backreference":
+      throw new PatternFault("has a backreference. Write it without one")
+    case "Character":
+      return { kind: "char", ranges: [[element.value, element.value]] }
+    case "CharacterClass":
+      return { kind: "char", ranges: rangesOfClass(element) }
+    case "CharacterSet":
+      return { kind: "char", ranges: rangesOfSet(element) }
+    case "Quantifier": {
+      const { element: of, end, max, min } = element
+      return { kind: "repeat", of: nodeOf(of), min, max, atomEnd: of.end, end }
+    }
+    case "Group":
+      if (element.modifiers !== null) throw new PatternFault("sets flags inside. Write it without (?i: and the like")
+      return { kind: "either", of: element.alternatives.map(nodesOf) }
+    case "CapturingGroup":
+      return { kind: "either", of: element.alternatives.map(nodesOf) }
+    case "ExpressionCharacterClass":
+      throw new PatternFault("is written for the `v` flag. Write it for the `u` flag")
+  }
+}
+
+const nodesOf = ({ elements }: AST.Alternative): Array<PatternNode> => elements.map(nodeOf)
+
+const parser = new RegExpParser({ ecmaVersion: 2025 })
+
+/** The alternatives of a pattern that `RegExp` accepts with the `u` flag. */
 const parsePattern = (pattern: string): Array<Array<PatternNode>> => {
-  let at = 0
-
-  const taken = (syntax: RegExp): RegExpExecArray | undefined => {
-    syntax.lastIndex = at
-    const found = syntax.exec(pattern)
-    if (found !== null) at = syntax.lastIndex
-    return found ?? undefined
+  try {
+    return parser.parsePattern(pattern, 0, pattern.length, { unicode: true }).alternatives.map(nodesOf)
+  } catch (cause) {
+    // V8 may know a newer script than the parser.
+    throw cause instanceof SyntaxError ? new PatternFault("has a property that is not known. Write it without") : cause
   }
-
-  const either = (): Array<Array<PatternNode>> => {
-    const alternatives: Array<Array<PatternNode>> = [[]]
-    while (at < pattern.length && pattern[at] !== ")") {
-      if (pattern[at] === "|") {
-        at++
-        alternatives.push([])
-      } else alternatives.at(-1)!.push(repeated())
-    }
-    return alternatives
-  }
-
-  const repeated = (): PatternNode => {
-    const of = one()
-    const atomEnd = at
-    const found = taken(QUANTIFIER)
-    if (found === undefined) return of
-    const [, sign, least, comma, most] = found
-    const min = sign === undefined ? Number(least) : sign === "+" ? 1 : 0
-    const max =
-      sign === "?" ? 1 : sign !== undefined || most === "" ? Infinity : comma === undefined ? min : Number(most)
-    return { kind: "repeat", of, min, max, atomEnd, end: at }
-  }
-
-  const one = (): PatternNode => {
-    const char = pattern[at]!
-    if (char === "(") return group()
-    if (char === "[") return { kind: "char", ranges: charClass() }
-    if (char === "\\") {
-      at++
-      if (/[bB]/u.test(pattern[at]!)) {
-        at++
-        return { kind: "boundary" }
-      }
-      if (/[1-9k]/u.test(pattern[at]!)) throw new PatternFault("has a backreference. Write it without one")
-      return { kind: "char", ranges: escaped() }
-    }
-    if (char === ".") return (at++, { kind: "char", ranges: NO_LINE_END })
-    if (char === "^") return (at++, { kind: "start" })
-    if (char === "$") return (at++, { kind: "end" })
-    return { kind: "char", ranges: literal() }
-  }
-
-  const group = (): PatternNode => {
-    const found = taken(GROUP)
-    if (found === undefined) {
-      throw new PatternFault(
-        /^\(\?<[=!]/u.test(pattern.slice(at))
-          ? "looks behind. Write it without (?<= and (?<!"
-          : "sets flags inside. Write it without (?i: and the like"
-      )
-    }
-    const of: PatternNode = { kind: "either", of: either() }
-    at++
-    return found[2] === undefined ? of : { kind: "ahead", of }
-  }
-
-  const literal = (): Ranges => {
-    const code = pattern.codePointAt(at)!
-    at += code > 0xffff ? 2 : 1
-    return [[code, code]]
-  }
-
-  const escaped = (): Ranges => {
-    const char = pattern[at]!
-    if (taken(PROPERTY) !== undefined) return ANY
-    const known = CLASSES[char]
-    if (known !== undefined) return (at++, known)
-    const found = taken(CODE_POINT)
-    if (found !== undefined) {
-      const [, braced, lead, trail, unit, byte] = found
-      const hex = braced ?? unit ?? byte
-      const code =
-        hex === undefined
-          ? 0x10000 + (Number.parseInt(lead!, 16) - 0xd800) * 0x400 + (Number.parseInt(trail!, 16) - 0xdc00)
-          : Number.parseInt(hex, 16)
-      return [[code, code]]
-    }
-    if (char === "c") {
-      at += 2
-      const code = pattern.charCodeAt(at - 1) % 32
-      return [[code, code]]
-    }
-    const control = CONTROLS[char]
-    if (control !== undefined) return (at++, [[control, control]])
-    return literal()
-  }
-
-  const charClass = (): Ranges => {
-    at++
-    const isInverted = pattern[at] === "^"
-    if (isInverted) at++
-    const ranges: Array<readonly [number, number]> = []
-    let isKnown = true
-    const item = (): Ranges => {
-      if (pattern[at] !== "\\") return literal()
-      at++
-      const found = escaped()
-      if (found === ANY) isKnown = false
-      return found
-    }
-    while (pattern[at] !== "]") {
-      const from = item()
-      if (pattern[at] !== "-" || pattern[at + 1] === "]") ranges.push(...from)
-      else {
-        at++
-        ranges.push([from[0]![0], item()[0]![1]])
-      }
-    }
-    at++
-    // Classes of Unicode properties can match anything, inverted or not.
-    if (!isKnown) return ANY
-    return isInverted ? inverted(ranges) : ranges
-  }
-
-  return either()
 }
 
 export interface LinearPattern {
