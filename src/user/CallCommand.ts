@@ -8,7 +8,7 @@ import { formatPrice } from "../../domain/shared/Microcents.ts"
 import { type CommandFailure, failed } from "./CommandFailure.ts"
 import { dollars, fromFile, fromStdin, given, json, switchFlag, textFlag } from "./CommandInput.ts"
 import { safeJson, safeLine, safeText, shown } from "./CommandOutput.ts"
-import { Market } from "./Market.ts"
+import { ask, Market } from "./Market.ts"
 
 type Input = NonNullable<Schemas["ProxyCall"]["input"]>
 
@@ -33,7 +33,6 @@ export const call = Command.make(
   "call",
   parameters,
   Effect.fn("call")(function* ({ dryRun, idempotencyKey, input: source, json, maxCost, tool }) {
-    const { ask } = yield* Market
     const limit = given(maxCost)
     const payload: Schemas["ProxyCall"] = {
       ...(UUID.test(tool) ? { tool_id: tool } : { tool_name: tool }),

@@ -18,8 +18,11 @@ export const limit = Flag.Int("limit").pipe(Flag.withDescription("Items per page
 
 export const cursor = textFlag("cursor", "Where the next page begins")
 
-/** The client leaves parameters out that are undefined. */
 export const given = <A>(option: Option.Option<A>): A | undefined => Option.getOrUndefined(option)
+
+/** Without what was not given. */
+export const present = <A extends object>(values: A): { [K in keyof A]: Exclude<A[K], undefined> } =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never
 
 export const dollars = (name: string, text: string) => {
   const amount = parseDollars(text)

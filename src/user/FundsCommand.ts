@@ -8,14 +8,11 @@ import { formatPrice, MICROCENTS_PER_CENT } from "../../domain/shared/Microcents
 import { failed } from "./CommandFailure.ts"
 import { dollars, json, switchFlag } from "./CommandInput.ts"
 import { safeLine, shown, textFields } from "./CommandOutput.ts"
-import { Market } from "./Market.ts"
+import { ask, Market } from "./Market.ts"
 
 const POLL = Duration.seconds(2)
 
-const readBalance = Effect.gen(function* () {
-  const { ask } = yield* Market
-  return yield* ask("Reading your balance", (client, signal) => client.money.balance({ signal }))
-})
+const readBalance = ask("Reading your balance", (client, signal) => client.money.balance({ signal }))
 
 const balance = Command.make(
   "balance",
@@ -35,7 +32,6 @@ const load = Command.make(
     timeout: Flag.Int("timeout").pipe(Flag.withDescription("Seconds to wait"), Flag.withDefault(900))
   },
   Effect.fn("funds load")(function* ({ amount, json, timeout, wait }) {
-    const { ask } = yield* Market
     const microcents = yield* dollars("The amount", amount)
     const cents = microcents / Number(MICROCENTS_PER_CENT)
     if (!Number.isSafeInteger(cents))

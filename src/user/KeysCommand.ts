@@ -4,15 +4,14 @@
 import { Console, DateTime, Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { failed } from "./CommandFailure.ts"
-import { dollars, given, json, switchFlag, textFlag } from "./CommandInput.ts"
+import { dollars, given, json, present, switchFlag, textFlag } from "./CommandInput.ts"
 import { shown, textTable } from "./CommandOutput.ts"
-import { Market } from "./Market.ts"
+import { ask, Market } from "./Market.ts"
 
 const list = Command.make(
   "list",
   { json },
   Effect.fn("keys list")(function* ({ json }) {
-    const { ask } = yield* Market
     const answer = yield* ask("Reading your keys", (client, signal) => client.accounts.listKeys({ signal }))
     yield* shown(json, answer, () =>
       textTable(
@@ -42,15 +41,13 @@ const create = Command.make(
     )
   },
   Effect.fn("keys create")(function* ({ defaultCap, expiresInDays, json, label }) {
-    const { ask } = yield* Market
     const cap = given(defaultCap)
     const days = given(expiresInDays)
-    const name = given(label)
-    const payload = {
-      ...(name === undefined ? {} : { label: name }),
-      ...(days === undefined ? {} : { expires_at: DateTime.formatIso(DateTime.add(yield* DateTime.now, { days })) }),
-      ...(cap === undefined ? {} : { default_cap_microcents: yield* dollars("--default-cap", cap) })
-    }
+    const payload = present({
+      label: given(label),
+      expires_at: days === undefined ? undefined : DateTime.formatIso(DateTime.add(yield* DateTime.now, { days })),
+      default_cap_microcents: cap === undefined ? undefined : yield* dollars("--default-cap", cap)
+    })
     const answer = yield* ask("Creating a key", (client, signal) => client.accounts.createKey({ payload, signal }))
     yield* shown(json, answer, () => answer.api_key)
     if (!json) yield* Console.error(`Key ${answer.key.key_id}. It is shown only now: store it.`)
@@ -65,7 +62,6 @@ const revoke = Command.make(
     yes: switchFlag("yes", "Also if it is the key that you are signed in with")
   },
   Effect.fn("keys revoke")(function* ({ id, json, yes }) {
-    const { ask } = yield* Market
     const { key_id: own } = yield* ask("Reading your account", (client, signal) => client.accounts.whoAmI({ signal }))
     if (id === own && !yes) {
       return yield* failed("invalid", "You are signed in with this key. Add --yes to revoke it.")

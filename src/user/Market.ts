@@ -75,6 +75,10 @@ export class Market extends Context.Service<
   )
 }
 
+/** Asks the service, as `Market.ask`. */
+export const ask = <A>(doing: string, run: (client: Client, signal: AbortSignal) => Promise<A>) =>
+  Effect.flatMap(Market, (market) => market.ask(doing, run))
+
 const found = Effect.gen(function* () {
   const login = yield* (yield* LoginFile).read
   return Option.isSome(login) ? login.value : yield* signedOut("You are not signed in.")

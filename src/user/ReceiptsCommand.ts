@@ -4,12 +4,11 @@
 import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { type ReceiptVerdict, verifyReceipt } from "../../adapters/site/verify/ReceiptVerifier.browser.ts"
-import type { Schemas } from "../../client/Contract.ts"
 import { formatPrice } from "../../domain/shared/Microcents.ts"
 import { failed } from "./CommandFailure.ts"
-import { cursor, fromFile, fromStdin, given, json, limit, textFlag, vkeyIn } from "./CommandInput.ts"
+import { cursor, fromFile, fromStdin, given, json, limit, present, textFlag, vkeyIn } from "./CommandInput.ts"
 import { moreAfter, safeLine, shown, textFields, textTable } from "./CommandOutput.ts"
-import { LoginFile, Market } from "./Market.ts"
+import { ask, LoginFile, Market } from "./Market.ts"
 
 /** The offline verification of a receipt has one step after the other. */
 interface Step {
@@ -108,19 +107,15 @@ const SOURCES = {
 
 const receiptOf = Effect.fnUntraced(function* (source: string) {
   if (!RECEIPT_ID.test(source)) return source === "-" ? yield* fromStdin : yield* fromFile(source)
-  const found = yield* Effect.gen(function* () {
-    const { ask } = yield* Market
-    return yield* ask("Reading the receipt", (client, signal) =>
-      client.receipts.find({ params: { id: source }, signal })
-    )
-  }).pipe(Effect.provide(Market.layer))
+  const found = yield* ask("Reading the receipt", (client, signal) =>
+    client.receipts.find({ params: { id: source }, signal })
+  ).pipe(Effect.provide(Market.layer))
   return JSON.stringify(found.receipt)
 })
 
 const fetchedProof = Effect.fnUntraced(function* (receipt: string) {
   const id = /"receipt_id"\s*:\s*"(?<id>rcpt_[0-9a-f]{16,})"/u.exec(receipt)?.groups?.["id"]
   if (id === undefined) return yield* failed("invalid", "This is not a receipt: it has no `receipt_id`.")
-  const { ask } = yield* Market
   // The service answers once the log contains the receipt, which takes about a second.
   return String(
     yield* ask("Waiting for the proof", (client, signal) =>
@@ -136,10 +131,9 @@ const keyFor = Effect.fnUntraced(function* (proof: string, given: string | undef
   const login = yield* (yield* LoginFile).read
   const noted = Option.match(login, { onNone: () => [], onSome: ({ logKeys }) => logKeys }).find(isOfProof)
   if (noted !== undefined) return { key: noted, source: "noted" as const }
-  const { keys } = yield* Effect.gen(function* () {
-    const { ask } = yield* Market
-    return yield* ask("Reading the keys of the log", (client, signal) => client.log.keys({ signal }))
-  }).pipe(Effect.provide(Market.layerPublic))
+  const { keys } = yield* ask("Reading the keys of the log", (client, signal) => client.log.keys({ signal })).pipe(
+    Effect.provide(Market.layerPublic)
+  )
   const published = keys.map(({ vkey }) => vkey)
   const key = published.find(isOfProof) ?? published[0]
   if (key === undefined)
@@ -161,15 +155,13 @@ const list = Command.make(
     to: textFlag("to", "Time before which the calls were")
   },
   Effect.fn("receipts list")(function* ({ json, limit, ...filters }) {
-    const { ask } = yield* Market
-    const [cursor, status, from, to] = [filters.cursor, filters.status, filters.from, filters.to].map(given)
-    const query = {
+    const query = present({
       limit,
-      ...(cursor === undefined ? {} : { cursor }),
-      ...(status === undefined ? {} : { status: status as Schemas["Receipt"]["status"] }),
-      ...(from === undefined ? {} : { from }),
-      ...(to === undefined ? {} : { to })
-    }
+      cursor: given(filters.cursor),
+      status: given(filters.status),
+      from: given(filters.from),
+      to: given(filters.to)
+    })
     const page = yield* ask("Reading your receipts", (client, signal) => client.receipts.list({ query, signal }))
     yield* shown(json, page, () =>
       page.receipts.length === 0
@@ -193,7 +185,6 @@ const show = Command.make(
   "show",
   { json, id: Argument.String("receipt-id").pipe(Argument.withDescription("ID of the receipt")) },
   Effect.fn("receipts show")(function* ({ id, json }) {
-    const { ask } = yield* Market
     const found = yield* ask("Reading the receipt", (client, signal) =>
       client.receipts.find({ params: { id }, signal })
     )

@@ -1,15 +1,15 @@
 /**
  * `tools`: finds tools in the catalog and shows what a call costs.
  */
-import { Effect, type Option } from "effect"
+import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import type { Schemas } from "../../client/Contract.ts"
 import { formatPrice } from "../../domain/shared/Microcents.ts"
 import { GUESSES_MAX, guessOf, nearestNames } from "../../domain/shared/NearestName.ts"
 import { type CommandFailure, failed } from "./CommandFailure.ts"
-import { cursor, dollars, given, json, limit, textFlag } from "./CommandInput.ts"
+import { cursor, dollars, given, json, limit, present, textFlag } from "./CommandInput.ts"
 import { moreAfter, safeJson, safeText, shown, textFields, textTable } from "./CommandOutput.ts"
-import { Market } from "./Market.ts"
+import { ask, Market } from "./Market.ts"
 
 type Tool = Schemas["CatalogTool"]
 
@@ -28,29 +28,20 @@ const filters = {
   )
 }
 
-interface Filters {
-  readonly json: boolean
-  readonly limit: number
-  readonly cursor: Option.Option<string>
-  readonly category: Option.Option<string>
-  readonly maxPrice: Option.Option<string>
-  readonly sort: "name" | "price" | "price_desc" | "newest"
-}
-
-const listed = Effect.fnUntraced(function* (wanted: Filters, q: string | undefined) {
-  const { ask } = yield* Market
+const listed = Effect.fnUntraced(function* (
+  wanted: Command.Command.Config.Infer<typeof filters>,
+  q: string | undefined
+) {
   const maxPrice = given(wanted.maxPrice)
-  const query = {
+  const query = present({
     limit: wanted.limit,
     cursor: given(wanted.cursor),
     category: given(wanted.category),
     max_price_microcents: maxPrice === undefined ? undefined : yield* dollars("--max-price", maxPrice),
     sort: wanted.sort,
     q
-  }
-  const page = yield* ask("Reading the catalog", (client, signal) =>
-    client.catalog.catalog({ query: present(query), signal })
-  )
+  })
+  const page = yield* ask("Reading the catalog", (client, signal) => client.catalog.catalog({ query, signal }))
   yield* shown(wanted.json, page, () =>
     page.tools.length === 0
       ? "No tools found."
@@ -76,7 +67,6 @@ const show = Command.make(
   "show",
   { json, tool: Argument.String("tool").pipe(Argument.withDescription("Qualified name, such as demo/echo, or ID")) },
   Effect.fn("tools show")(function* ({ json, tool: name }) {
-    const { ask } = yield* Market
     const tool = yield* Effect.catchIf(
       ask(`Reading ${name}`, (client, signal) => client.catalog.tool({ params: { id: name }, signal })),
       ({ details, kind }) => kind === "not_found" && details?.["code"] === "NOT_FOUND",
@@ -117,7 +107,6 @@ export const tools = Command.make("tools").pipe(
 /** A bare name is none of one tool. The service itself guesses qualified names. */
 const unknownTool = Effect.fnUntraced(function* (name: string, failure: CommandFailure) {
   if (name.includes("/")) return yield* failure
-  const { ask } = yield* Market
   const { tools } = yield* ask("Searching for similar names", (client, signal) =>
     client.catalog.catalog({ query: { limit: CANDIDATES_MAX }, signal })
   )
@@ -136,6 +125,3 @@ const priceOf = ({ pricing }: Tool): string =>
   pricing.usage_priced
     ? `by usage, at most ${formatPrice(BigInt(pricing.max_cost_microcents))}`
     : formatPrice(BigInt(pricing.price_microcents))
-
-const present = <A extends object>(query: A): { [K in keyof A]: Exclude<A[K], undefined> } =>
-  Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined)) as never

@@ -67,7 +67,7 @@ export const importView = (
     withdrawn: plan.withdrawals,
     removed_drafts: plan.removedDrafts,
     dismissed: plan.dismissed,
-    held: plan.held.map(heldView),
+    held: plan.held.map((one) => fieldsOf(one, "toolName", "reason")),
     rejected: plan.rejected.map(rejectedView),
     message: messageOf(tools, plan, applied)
   }
@@ -111,17 +111,9 @@ const recordView = ({ importedAt, result, source }: ImportRecord) => ({
   listed: result.created,
   drafts: result.drafts,
   changed: result.changed.map(({ fields, toolName }) => ({ tool_name: toolName, fields: fields.map(wireName) })),
-  restored: result.restored,
-  missing: result.missing,
-  withdrawn: result.withdrawn,
-  removed_drafts: result.removedDrafts,
-  held: result.held.map(heldView),
+  ...fieldsOf(result, "restored", "missing", "withdrawn", "removedDrafts"),
+  held: result.held.map((one) => fieldsOf(one, "toolName", "reason")),
   rejected: result.rejected.map(rejectedView)
-})
-
-const heldView = ({ reason, toolName }: { readonly reason: string; readonly toolName: string }) => ({
-  tool_name: toolName,
-  reason
 })
 
 const rejectedView = ({ reason, toolName }: { readonly reason: string; readonly toolName: string }) => ({

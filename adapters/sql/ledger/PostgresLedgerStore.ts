@@ -36,7 +36,7 @@ import type { ConsumerId } from "../../../domain/shared/Ids.ts"
 import { ReceiptCounter } from "./ReceiptCounter.ts"
 import { columnsOf } from "../shared/Columns.ts"
 import { rowReader, toInstant } from "../shared/Rows.ts"
-import { type StoreSql, storeSql } from "../shared/StoreSql.ts"
+import { type StoreSql, storeSql, tracedStore } from "../shared/StoreSql.ts"
 import { ACCOUNT_CODE, NO_LOT, receiptOfUuid, TRANSFER_CODE, wordOf } from "./LedgerCodes.ts"
 import { recordSplit } from "./PostgresPaidFunds.ts"
 
@@ -287,7 +287,7 @@ export const layer = Layer.effect(
         : Option.some<Book>({ mode: row.mode, accountId: row.account_id ?? undefined })
     )
 
-    const post = Effect.fn("PostgresLedgerStore.post")(function* (posting: Posting) {
+    const post = Effect.fnUntraced(function* (posting: Posting) {
       yield* openBook(posting.book)
       const changes = changesOf(posting.legs)
       const wallets = changes.filter((change) => change.account === "wallet")
@@ -393,32 +393,31 @@ export const layer = Layer.effect(
         )
       )
 
-    const wallet = Effect.fn("PostgresLedgerStore.wallet")(function* (consumerId: ConsumerId) {
+    const wallet = Effect.fnUntraced(function* (consumerId: ConsumerId) {
       const rows = yield* sql<Wallet>`SELECT credits, debits, held FROM wallets WHERE consumer_id = ${consumerId}`
       return rows[0] ?? { credits: 0n, debits: 0n, held: 0n }
     })
 
-    const byReference = Effect.fn("PostgresLedgerStore.byReference")((reference: string) =>
+    const byReference = (reference: string) =>
       sql`SELECT * FROM posted_transfers WHERE reference = ${reference} ORDER BY leg`.all(toTransfer)
-    )
 
-    return LedgerStore.of({
+    return tracedStore(LedgerStore, {
       post,
-      book: readBook.pipe(Effect.withSpan("PostgresLedgerStore.book")),
+      book: readBook,
 
       wallet,
 
-      funds: Effect.fn("PostgresLedgerStore.funds")(function* (consumerId) {
+      funds: Effect.fnUntraced(function* (consumerId) {
         const { credits, debits, held } = yield* wallet(consumerId)
         return fundsOf(credits - debits - held, yield* balanceOf("consumer_debt", consumerId))
       }),
 
-      lockedFunds: Effect.fn("PostgresLedgerStore.lockedFunds")(function* (consumerId) {
+      lockedFunds: Effect.fnUntraced(function* (consumerId) {
         const available = (yield* lockWallets([consumerId])).get(consumerId)!
         return fundsOf(available, yield* balanceOf("consumer_debt", consumerId))
       }),
 
-      lots: Effect.fn("PostgresLedgerStore.lots")(function* (providerId) {
+      lots: Effect.fnUntraced(function* (providerId) {
         yield* counted("provider")
         return yield* sql<Lot>`
           SELECT day, sum(credits)::int8 AS credits, sum(debits)::int8 AS debits,
@@ -430,7 +429,7 @@ export const layer = Layer.effect(
 
       balance: balanceOf,
 
-      transfers: Effect.fn("PostgresLedgerStore.transfers")(function* (id) {
+      transfers: Effect.fnUntraced(function* (id) {
         const posted = yield* sql`SELECT * FROM posted_transfers WHERE transfer_id = ${id} ORDER BY leg`.all(toTransfer)
         if (posted.length > 0) return posted
         const calls = yield* sql<SettledRow>`
@@ -441,8 +440,8 @@ export const layer = Layer.effect(
 
       byReference,
 
-      totals: totalsOf(sql).pipe(Effect.withSpan("PostgresLedgerStore.totals")),
-      audit: auditOf(sql).pipe(Effect.withSpan("PostgresLedgerStore.audit"))
+      totals: totalsOf(sql),
+      audit: auditOf(sql)
     })
   })
 ).pipe(Layer.provide(ReceiptCounter.layer))

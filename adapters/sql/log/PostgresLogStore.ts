@@ -11,7 +11,7 @@ import { causeOfCode, FREE_PROXY_CODE, originOfCode, uuidOfReceipt } from "../le
 import { ReceiptCounter } from "../ledger/ReceiptCounter.ts"
 import { hasReceiptId, RECEIPT_COLUMNS, type ReceiptRow, toReceipt } from "../receipts/PostgresReceiptStore.ts"
 import { columnsOf } from "../shared/Columns.ts"
-import { type StoreSql, storeSql } from "../shared/StoreSql.ts"
+import { type StoreSql, storeSql, tracedStore } from "../shared/StoreSql.ts"
 
 interface LogRow {
   readonly number: number
@@ -39,26 +39,22 @@ export const layer = Layer.effect(
     const counter = yield* ReceiptCounter
     const columns = sql.literal(RECEIPT_COLUMNS)
 
-    return LogStore.of({
+    return tracedStore(LogStore, {
       logs: sql<LogRow>`SELECT * FROM receipt_logs ORDER BY number`.all(toLog),
 
-      begin: Effect.fn("PostgresLogStore.begin")(
-        (log) =>
-          sql`
-            INSERT INTO receipt_logs (number, origin, public_key, salt_key, size, root, checkpoint, statement)
-            VALUES (${log.number}, ${log.origin}, ${log.publicKey}, ${log.saltKey}, 0, ${log.root}, ${log.checkpoint},
-              ${log.statement ?? null})
-            ON CONFLICT (number) DO NOTHING RETURNING number`.hasRows
-      ),
+      begin: (log) =>
+        sql`
+          INSERT INTO receipt_logs (number, origin, public_key, salt_key, size, root, checkpoint, statement)
+          VALUES (${log.number}, ${log.origin}, ${log.publicKey}, ${log.saltKey}, 0, ${log.root}, ${log.checkpoint},
+            ${log.statement ?? null})
+          ON CONFLICT (number) DO NOTHING RETURNING number`.hasRows,
 
       lock: sql<LogRow>`
         SELECT * FROM receipt_logs WHERE number = (SELECT max(number) FROM receipt_logs)
         FOR UPDATE SKIP LOCKED`.first(toLog),
 
       stop: (log, reason, signedNote) =>
-        sql`UPDATE receipt_logs SET stopped = ${reason}, signed_note = ${signedNote} WHERE number = ${log}`.pipe(
-          Effect.asVoid
-        ),
+        sql`UPDATE receipt_logs SET stopped = ${reason}, signed_note = ${signedNote} WHERE number = ${log}`.done,
 
       waiting: sql<{ readonly waiting: boolean }>`SELECT EXISTS (SELECT 1 FROM receipts_unlogged) AS waiting`.one(
         ({ waiting }) => waiting
@@ -68,7 +64,7 @@ export const layer = Layer.effect(
        * Waiting receipts in the order of their ids, which is nearly chronological. A receipt that has a position keeps
        * it. Only what is counted is taken.
        */
-      take: Effect.fn("PostgresLogStore.take")(function* (limit) {
+      take: Effect.fnUntraced(function* (limit) {
         yield* counter.count
         const rows = yield* sql<{ readonly first_receipt: string }>`
           SELECT first_receipt FROM (
@@ -91,7 +87,7 @@ export const layer = Layer.effect(
         }))
       }),
 
-      append: Effect.fn("PostgresLogStore.append")(function* (batch) {
+      append: Effect.fnUntraced(function* (batch) {
         const parts = columnsOf(batch.tiles.flatMap((tile) => changedParts(tile, batch.firstIndex)))
         const receipts = columnsOf(batch.receipts)
         yield* sql`
@@ -110,7 +106,7 @@ export const layer = Layer.effect(
         if (!isMoved) return yield* Effect.die(new Error(`Log ${batch.log} does not end at ${batch.firstIndex}`))
       }),
 
-      tiles: Effect.fn("PostgresLogStore.tiles")(function* (log, places) {
+      tiles: Effect.fnUntraced(function* (log, places) {
         if (places.length === 0) return []
         const { int2, int8 } = columnsOf(places)
         return yield* sql<{ readonly level: number; readonly tile: bigint; readonly hashes: Uint8Array }>`
@@ -120,7 +116,7 @@ export const layer = Layer.effect(
           WHERE t.hashes IS NOT NULL`.all(({ hashes, level, tile }) => ({ level, index: Number(tile), hashes }))
       }),
 
-      find: Effect.fn("PostgresLogStore.find")((id) =>
+      find: (id) =>
         sql<LogRow & ReceiptRow & { readonly leaf: bigint; readonly hashes: Uint8Array }>`
           SELECT ${columns}, l.*, p.leaf, t.hashes FROM receipt_log_places p
           JOIN receipts r ON r.receipt_id = p.receipt_id AND r.consumer_id = p.consumer_id
@@ -131,10 +127,9 @@ export const layer = Layer.effect(
           WHERE ${hasReceiptId(sql, "p.receipt_id", id)}`.first((row) => {
           const index = Number(row.leaf)
           return { receipt: toReceipt(row), index, log: toLog(row), tile: { ...leafTile(index), hashes: row.hashes } }
-        })
-      ),
+        }),
 
-      scan: Effect.fn("PostgresLogStore.scan")((after, limit) =>
+      scan: (after, limit) =>
         sql<ReceiptRow & { readonly log: number | null; readonly leaf: bigint | null }>`
           SELECT ${columns}, p.log, p.leaf FROM receipts r
           LEFT JOIN receipt_log_places p ON p.receipt_id = r.receipt_id AND p.consumer_id = r.consumer_id
@@ -143,7 +138,6 @@ export const layer = Layer.effect(
           receipt: toReceipt(row),
           place: row.log === null || row.leaf === null ? undefined : { log: row.log, index: Number(row.leaf) }
         }))
-      )
     })
   })
 ).pipe(Layer.provide(ReceiptCounter.layer))
