@@ -30,7 +30,7 @@ import type { ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
 import { pageOf } from "../../../domain/shared/Page.ts"
 import { type CallCounts, figuresOf } from "../../../domain/trust/Sla.ts"
 import { type ClosedCallRow, MemoryLedger } from "../ledger/MemoryLedger.ts"
-import { memoryStore } from "../shared/MemoryStore.ts"
+import { memoryLayer, memoryStore } from "../shared/MemoryStore.ts"
 import { change } from "../shared/MemoryRows.ts"
 import { MemoryTables, type ToolRow } from "../shared/MemoryTables.ts"
 import { put, remove } from "../shared/MemoryUnitOfWork.ts"
@@ -86,11 +86,10 @@ const replaceUpcoming = (
 /** Clocks of two nodes may differ: the history never goes backwards. */
 const later = (a: DateTime.Utc, b: DateTime.Utc): DateTime.Utc => (a.epochMilliseconds > b.epochMilliseconds ? a : b)
 
-const catalogStore = Layer.effect(
+const catalogStore = memoryLayer(
   CatalogStore,
-  Effect.gen(function* () {
-    const { handles, providerFees, providers, tools, toolsByName, toolsOfProvider, toolVersions } = yield* MemoryTables
-
+  MemoryTables,
+  ({ handles, providerFees, providers, tools, toolsByName, toolsOfProvider, toolVersions }) => {
     const isListed = ({ tool }: ToolRow): boolean =>
       tool.withdrawnAt === undefined && !providers.get(tool.providerId)!.frozen
 
@@ -134,7 +133,7 @@ const catalogStore = Layer.effect(
       return put(toolVersions, id, kept.toReversed())
     }
 
-    return memoryStore(CatalogStore, {
+    return {
       upsert: (upserts) => Effect.forEach(upserts, upsertOne),
 
       withdraw: Effect.fnUntraced(function* (providerId, id, at, byServer = false) {
@@ -252,8 +251,8 @@ const catalogStore = Layer.effect(
       count: Effect.sync(() => [...tools.values()].filter(isListed).length),
 
       prices: (id, limit) => (tools.get(id)?.history ?? []).toReversed().slice(0, limit)
-    })
-  })
+    }
+  }
 )
 
 const bytesOf = ({ definition }: ToolVersion): number => new TextEncoder().encode(JSON.stringify(definition)).length

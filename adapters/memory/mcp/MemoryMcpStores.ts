@@ -7,7 +7,7 @@ import { type McpSession, McpSessionStore, McpStreamStore, type StoredEvent } fr
 import { ToolAliasStore } from "../../../domain/mcp/ToolAliases.ts"
 import type { ConsumerId, ToolId } from "../../../domain/shared/Ids.ts"
 import type { UpstreamSession } from "../../../domain/upstream/Protocol.ts"
-import { memoryStore } from "../shared/MemoryStore.ts"
+import { memoryLayer, memoryStore } from "../shared/MemoryStore.ts"
 import { add, change, prune } from "../shared/MemoryRows.ts"
 import { MemoryTables } from "../shared/MemoryTables.ts"
 import { put, remove } from "../shared/MemoryUnitOfWork.ts"
@@ -91,47 +91,43 @@ interface AliasRow {
   readonly erased: boolean
 }
 
-const toolAliasStore = Layer.effect(
-  ToolAliasStore,
-  Effect.gen(function* () {
-    const { tools } = yield* MemoryTables
-    const aliases = new Map<string, AliasRow>()
-    const aliasOfTool = new Map<ToolId, string>()
+const toolAliasStore = memoryLayer(ToolAliasStore, MemoryTables, ({ tools }) => {
+  const aliases = new Map<string, AliasRow>()
+  const aliasOfTool = new Map<ToolId, string>()
 
-    const shown = (alias: string | undefined): AliasRow | undefined => {
-      const row = alias === undefined ? undefined : aliases.get(alias)
-      return row?.erased === false ? row : undefined
-    }
+  const shown = (alias: string | undefined): AliasRow | undefined => {
+    const row = alias === undefined ? undefined : aliases.get(alias)
+    return row?.erased === false ? row : undefined
+  }
 
-    return memoryStore(ToolAliasStore, {
-      ofTools: (ids) => {
-        const found = new Map<ToolId, string>()
-        for (const id of ids) {
-          const alias = aliasOfTool.get(id)
-          if (alias !== undefined && shown(alias) !== undefined) found.set(id, alias)
-        }
-        return found
-      },
+  return {
+    ofTools: (ids) => {
+      const found = new Map<ToolId, string>()
+      for (const id of ids) {
+        const alias = aliasOfTool.get(id)
+        if (alias !== undefined && shown(alias) !== undefined) found.set(id, alias)
+      }
+      return found
+    },
 
-      toolOf: (alias) => Option.map(Option.fromNullishOr(shown(alias)), ({ toolId }) => toolId),
+    toolOf: (alias) => Option.map(Option.fromNullishOr(shown(alias)), ({ toolId }) => toolId),
 
-      claim: (alias, toolId) =>
-        aliases.has(alias) || aliasOfTool.has(toolId)
-          ? false
-          : Effect.as(
-              Effect.andThen(put(aliases, alias, { toolId, erased: false }), put(aliasOfTool, toolId, alias)),
-              true
-            ),
+    claim: (alias, toolId) =>
+      aliases.has(alias) || aliasOfTool.has(toolId)
+        ? false
+        : Effect.as(
+            Effect.andThen(put(aliases, alias, { toolId, erased: false }), put(aliasOfTool, toolId, alias)),
+            true
+          ),
 
-      erase: (providerId) =>
-        Effect.forEach(
-          [...aliases].filter(([, { toolId }]) => tools.get(toolId)?.tool.providerId === providerId),
-          ([alias, row]) => put(aliases, alias, { ...row, erased: true }),
-          { discard: true }
-        )
-    })
-  })
-)
+    erase: (providerId) =>
+      Effect.forEach(
+        [...aliases].filter(([, { toolId }]) => tools.get(toolId)?.tool.providerId === providerId),
+        ([alias, row]) => put(aliases, alias, { ...row, erased: true }),
+        { discard: true }
+      )
+  }
+})
 
 interface ToolboxRow extends ToolboxScope {
   readonly tools: ReadonlyArray<ToolId>

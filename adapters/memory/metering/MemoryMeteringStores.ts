@@ -24,7 +24,7 @@ import type { ConsumerId, GrantId, ReceiptId, ToolId } from "../../../domain/sha
 import { format } from "../../../domain/shared/Time.ts"
 import { type ClosedCallRow, MemoryLedger } from "../ledger/MemoryLedger.ts"
 import { callsOf, newestPage } from "../receipts/MemoryReceiptStore.ts"
-import { memoryStore } from "../shared/MemoryStore.ts"
+import { memoryLayer, memoryStore } from "../shared/MemoryStore.ts"
 import { newestFirst, oldestFirst, prune } from "../shared/MemoryRows.ts"
 import { put, remove, write } from "../shared/MemoryUnitOfWork.ts"
 
@@ -154,36 +154,31 @@ const unfitOutputs = Layer.sync(UnfitOutputs, () => {
 
 const outputOf = ({ consumerId, receiptId }: UnfitOutput): string => `${consumerId} ${receiptId}`
 
-const usageStore = Layer.effect(
-  UsageStore,
-  Effect.gen(function* () {
-    const ledger = yield* MemoryLedger
+const usageStore = memoryLayer(UsageStore, MemoryLedger, (ledger) => {
+  const since = (owner: ReceiptOwner, start: DateTime.Utc) =>
+    callsOf(ledger, owner).filter(({ receipt }) => receipt.timestamp >= format(start))
 
-    const since = (owner: ReceiptOwner, start: DateTime.Utc) =>
-      callsOf(ledger, owner).filter(({ receipt }) => receipt.timestamp >= format(start))
-
-    return memoryStore(UsageStore, {
-      recent: (owner, filter, page) => {
-        const all = since(owner, filter.since)
-        const asked = all.filter(
-          ({ receipt }) =>
-            (filter.toolId === undefined || receipt.tool_id === filter.toolId) &&
-            (filter.status === undefined || receipt.status === filter.status)
-        )
-        return { totals: sumUp(all.map(ofCall)), calls: newestPage(asked, page, toCall) }
-      },
-      byToolAndDay: (owner, start) =>
-        [...Map.groupBy(since(owner, start), toolAndDay).values()].map((calls): UsageOfToolDay => {
-          const { receipt } = calls[0]!
-          const { timestamp, tool_id: toolId, tool_name: toolName } = receipt
-          return { ...sumUp(calls.map(ofCall)), toolId, toolName, date: timestamp.slice(0, 10) }
-        }),
-      // Usage is computed from the calls: there is nothing to roll up or to count.
-      rollUp: () => 0,
-      countWaiting: Effect.succeed(0)
-    })
-  })
-)
+  return {
+    recent: (owner, filter, page) => {
+      const all = since(owner, filter.since)
+      const asked = all.filter(
+        ({ receipt }) =>
+          (filter.toolId === undefined || receipt.tool_id === filter.toolId) &&
+          (filter.status === undefined || receipt.status === filter.status)
+      )
+      return { totals: sumUp(all.map(ofCall)), calls: newestPage(asked, page, toCall) }
+    },
+    byToolAndDay: (owner, start) =>
+      [...Map.groupBy(since(owner, start), toolAndDay).values()].map((calls): UsageOfToolDay => {
+        const { receipt } = calls[0]!
+        const { timestamp, tool_id: toolId, tool_name: toolName } = receipt
+        return { ...sumUp(calls.map(ofCall)), toolId, toolName, date: timestamp.slice(0, 10) }
+      }),
+    // Usage is computed from the calls: there is nothing to roll up or to count.
+    rollUp: () => 0,
+    countWaiting: Effect.succeed(0)
+  }
+})
 
 const ofCall = ({ receipt, ...call }: ClosedCallRow): UsageTotals => ({
   calls: 1,

@@ -11,7 +11,7 @@ import {
 import { AccountSearch } from "../../../domain/operator/AccountSearch.ts"
 import { type AuditEntry, type AuditEntryId, AuditTrailStore } from "../../../domain/operator/AuditTrail.ts"
 import { COUNTED_MAX, type Page, type PageRequest } from "../../../domain/shared/Page.ts"
-import { memoryStore } from "../shared/MemoryStore.ts"
+import { memoryLayer, memoryStore } from "../shared/MemoryStore.ts"
 import { newestFirst, pageById, prune } from "../shared/MemoryRows.ts"
 import { MemoryTables } from "../shared/MemoryTables.ts"
 import { put, remove } from "../shared/MemoryUnitOfWork.ts"
@@ -23,36 +23,29 @@ interface Named {
   readonly handle?: string
 }
 
-const accountSearch = Layer.effect(
-  AccountSearch,
-  Effect.map(MemoryTables, ({ consumers, providers }) => {
-    const listed = <Row extends Named>(
-      rows: Iterable<Row>,
-      search: string | undefined,
-      page: PageRequest
-    ): Page<Row> => {
-      const start = search?.toLowerCase() ?? ""
-      const found = [...rows].filter(
-        (one) =>
-          one.id === start ||
-          [one.name, one.email, one.handle].some((text) => text?.toLowerCase().startsWith(start) === true)
-      )
-      const listedPage = pageById(found, page)
-      return { ...listedPage, total: Math.min(listedPage.total, COUNTED_MAX) }
-    }
-    const those =
-      <Id extends string, Row>(rows: ReadonlyMap<Id, Row>) =>
-      (ids: ReadonlyArray<Id>) =>
-        ids.flatMap((id) => rows.get(id) ?? [])
+const accountSearch = memoryLayer(AccountSearch, MemoryTables, ({ consumers, providers }) => {
+  const listed = <Row extends Named>(rows: Iterable<Row>, search: string | undefined, page: PageRequest): Page<Row> => {
+    const start = search?.toLowerCase() ?? ""
+    const found = [...rows].filter(
+      (one) =>
+        one.id === start ||
+        [one.name, one.email, one.handle].some((text) => text?.toLowerCase().startsWith(start) === true)
+    )
+    const listedPage = pageById(found, page)
+    return { ...listedPage, total: Math.min(listedPage.total, COUNTED_MAX) }
+  }
+  const those =
+    <Id extends string, Row>(rows: ReadonlyMap<Id, Row>) =>
+    (ids: ReadonlyArray<Id>) =>
+      ids.flatMap((id) => rows.get(id) ?? [])
 
-    return memoryStore(AccountSearch, {
-      consumers: (search, page) => listed(consumers.values(), search, page),
-      providers: (search, page) => listed(providers.values(), search, page),
-      consumersOf: those(consumers),
-      providersOf: those(providers)
-    })
-  })
-)
+  return {
+    consumers: (search, page) => listed(consumers.values(), search, page),
+    providers: (search, page) => listed(providers.values(), search, page),
+    consumersOf: those(consumers),
+    providersOf: those(providers)
+  }
+})
 
 const auditTrailStore = Layer.sync(AuditTrailStore, () => {
   const entries = new Map<AuditEntryId, AuditEntry>()

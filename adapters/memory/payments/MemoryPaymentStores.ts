@@ -14,7 +14,7 @@ import {
 import { type EarnedFrom, SpendingByLot } from "../../../domain/processor/Chargebacks.ts"
 import type { LoadId, WithdrawalId, WithdrawalPartId } from "../../../domain/shared/Ids.ts"
 import { MemoryLedger } from "../ledger/MemoryLedger.ts"
-import { memoryStore } from "../shared/MemoryStore.ts"
+import { memoryLayer, memoryStore } from "../shared/MemoryStore.ts"
 import { add, newestFirst, oldestFirst, pageByTime, prune } from "../shared/MemoryRows.ts"
 import { put, remove } from "../shared/MemoryUnitOfWork.ts"
 
@@ -31,26 +31,21 @@ const chargebackStore = Layer.sync(ChargebackStore, () => {
   })
 })
 
-const freezeStore = Layer.effect(
-  FreezeStore,
-  Effect.map(MemoryLedger, ({ frozen }) =>
-    memoryStore(FreezeStore, {
-      freeze: (consumerId, freeze) => {
-        const current = frozen.get(consumerId)
-        if (current?.byOperator === true && !freeze.byOperator) return undefined
-        return put(frozen, consumerId, { ...freeze, at: current?.at ?? freeze.at })
-      },
-      unfreeze: (consumerId) => (frozen.has(consumerId) ? Effect.as(remove(frozen, consumerId), true) : false),
-      find: (consumerId) => Option.fromNullishOr(frozen.get(consumerId)),
-      findAll: (ids) => new Map([...frozen].filter(([id]) => ids.includes(id))),
-      frozen: (after, limit) =>
-        [...frozen.keys()]
-          .filter((id) => after === undefined || id > after)
-          .toSorted()
-          .slice(0, limit)
-    })
-  )
-)
+const freezeStore = memoryLayer(FreezeStore, MemoryLedger, ({ frozen }) => ({
+  freeze: (consumerId, freeze) => {
+    const current = frozen.get(consumerId)
+    if (current?.byOperator === true && !freeze.byOperator) return undefined
+    return put(frozen, consumerId, { ...freeze, at: current?.at ?? freeze.at })
+  },
+  unfreeze: (consumerId) => (frozen.has(consumerId) ? Effect.as(remove(frozen, consumerId), true) : false),
+  find: (consumerId) => Option.fromNullishOr(frozen.get(consumerId)),
+  findAll: (ids) => new Map([...frozen].filter(([id]) => ids.includes(id))),
+  frozen: (after, limit) =>
+    [...frozen.keys()]
+      .filter((id) => after === undefined || id > after)
+      .toSorted()
+      .slice(0, limit)
+}))
 
 const loadStore = Layer.sync(LoadStore, () => {
   const loads = new Map<LoadId, Load>()
@@ -111,27 +106,22 @@ const loadStore = Layer.sync(LoadStore, () => {
 
 const isUnsettled = (state: Load["state"]): boolean => state === "opening" || state === "open"
 
-const spendingByLot = Layer.effect(
-  SpendingByLot,
-  Effect.map(MemoryLedger, (ledger) =>
-    memoryStore(SpendingByLot, {
-      since: (consumerId, settledFrom, without) => {
-        const left = new Set(without)
-        const totals = new Map<string, EarnedFrom>()
-        for (const { fee, receipt } of ledger.closedCallsOf.get(consumerId) ?? []) {
-          const settledAt = DateTime.makeUnsafe(receipt.created_at)
-          const net = receipt.cost_microcents - fee
-          const isOwn = receipt.agent_id === consumerId && !left.has(receipt.receipt_id)
-          if (!isOwn || net <= 0n || DateTime.isLessThan(settledAt, settledFrom)) continue
-          const [providerId, day] = [receipt.provider_id, lotDayOf(settledAt)]
-          const key = `${day} ${providerId}`
-          totals.set(key, { providerId, day, net: (totals.get(key)?.net ?? 0n) + net })
-        }
-        return [...totals].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, earned]) => earned)
-      }
-    })
-  )
-)
+const spendingByLot = memoryLayer(SpendingByLot, MemoryLedger, (ledger) => ({
+  since: (consumerId, settledFrom, without) => {
+    const left = new Set(without)
+    const totals = new Map<string, EarnedFrom>()
+    for (const { fee, receipt } of ledger.closedCallsOf.get(consumerId) ?? []) {
+      const settledAt = DateTime.makeUnsafe(receipt.created_at)
+      const net = receipt.cost_microcents - fee
+      const isOwn = receipt.agent_id === consumerId && !left.has(receipt.receipt_id)
+      if (!isOwn || net <= 0n || DateTime.isLessThan(settledAt, settledFrom)) continue
+      const [providerId, day] = [receipt.provider_id, lotDayOf(settledAt)]
+      const key = `${day} ${providerId}`
+      totals.set(key, { providerId, day, net: (totals.get(key)?.net ?? 0n) + net })
+    }
+    return [...totals].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, earned]) => earned)
+  }
+}))
 
 const withdrawalStore = Layer.sync(WithdrawalStore, () => {
   const withdrawals = new Map<

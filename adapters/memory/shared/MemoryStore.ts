@@ -2,7 +2,7 @@
  * A store in memory from plain functions. What a method returns is read or written when its effect runs, so within the unit of
  * work around it.
  */
-import { type Context, Effect } from "effect"
+import { type Context, Effect, Layer } from "effect"
 
 /** A method returns its value, or an effect where it writes what a failed unit of work undoes. */
 type Plain<Store> = {
@@ -22,6 +22,17 @@ export const memoryStore = <Id, Store extends object>(
     all.map(([name, method]) => [name, Effect.isEffect(method) ? method : lifted(method)])
   ) as Store
 }
+
+/** The layer of a store on state that others share. */
+export const memoryLayer = <Id, Store extends object, StateId, State>(
+  store: Context.Key<Id, Store>,
+  state: Context.Key<StateId, State>,
+  make: (state: State) => Plain<NoInfer<Store>>
+): Layer.Layer<Id, never, StateId> =>
+  Layer.effect(
+    store,
+    Effect.map(state, (shared) => memoryStore(store, make(shared)))
+  )
 
 const lifted =
   (method: Method): Method =>
