@@ -221,7 +221,10 @@ it.layer(PostgresTest.layerDatabase, { ...LIVE, timeout: "90 seconds" })("two wo
             Effect.sync(() => rejected() + provider.waiting() === MANY)
           )
           assert.deepStrictEqual([provider.waiting(), rejected()], [MAX, MANY - MAX])
-          assert.include(calls.find(({ heard }) => heard.text.includes("429"))!.heard.text, `this account has ${MAX / 2}`)
+          assert.include(
+            calls.find(({ heard }) => heard.text.includes("429"))!.heard.text,
+            `this account has ${MAX / 2}`
+          )
           provider.answerAll()
           yield* until(
             "the calls have ended",
