@@ -70,6 +70,27 @@ it.layer(Parts.layer.pipe(Layer.provideMerge(PostgresTest.layer)), { timeout: "6
     })
   )
 
+  it.effect("has the consumer in every unique index of the lane part, by which Citus distributes it", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { lane } = yield* Parts
+      const indexes = sql<{ readonly table: string; readonly name: string; readonly columns: ReadonlyArray<string> }>`
+        SELECT c.relname::text AS table, i.indexrelid::regclass::text AS name,
+          ARRAY(SELECT attname::text FROM pg_attribute WHERE attrelid = i.indexrelid) AS columns
+        FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
+        WHERE i.indisunique AND c.relnamespace = 'public'::regnamespace`
+      const without = Effect.map(indexes, (all) =>
+        all
+          .filter(({ columns, table }) => lane.includes(table) && !columns.includes("consumer_id"))
+          .map(({ name }) => name)
+      )
+      assert.deepStrictEqual(yield* without, [])
+      yield* sql`CREATE UNIQUE INDEX planted ON receipts (signature)`
+      assert.deepStrictEqual(yield* without, ["planted"])
+      yield* sql`DROP INDEX planted`
+    })
+  )
+
   it.effect("has no trigger on a table that calls write", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
