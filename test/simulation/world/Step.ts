@@ -118,9 +118,15 @@ export type Job =
   | "fees"
   | "freezes"
 
+/**
+ * A unit of work over several servers was prepared on all of them when the one that commits crashed. Its caller learns nothing.
+ * What it has written stays locked until the recovery keeps it, or undoes it, depending on what was recorded before the crash.
+ */
+export type Doubt = "doubt_kept" | "doubt_undone"
+
 export interface Fault {
-  readonly kind: "error_before" | "error_after" | "late_before" | "late_after" | "crash_before" | "crash_after"
-  /** At which of the questions to ports, from the act's beginning on. */
+  readonly kind: "error_before" | "error_after" | "late_before" | "late_after" | "crash_before" | "crash_after" | Doubt
+  /** At which of the questions to ports, from the act's beginning on; of a doubt, at which of the units of work. */
   readonly at: number
   readonly ms: number
 }

@@ -2,12 +2,21 @@
  * Injects faults: every request to a port passes here. It may fail before or after its effect, be late, or be the moment of
  * a crash. A dead process never responds, and its open work is undone, as a database does for a lost connection.
  */
-import { Context, Effect } from "effect"
+import { Context, Deferred, Effect, Fiber } from "effect"
 import { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
-import type { Fault } from "./Step.ts"
+import type { Doubt, Fault } from "./Step.ts"
 
 export const storeFailed = (why: string) =>
   Effect.fail(new StoreUnavailable({ reason: "unreachable", cause: new Error(why) }))
+
+/** The name of its end, as of a question. */
+export const UNIT = "UnitOfWork.atomically"
+
+/** As long as `citus.recover_2pc_interval` may be: see docs/scaling-out.md. */
+const RECOVERED_MS_MAX = 10_000
+
+const isDoubt = (fault: Fault | undefined): fault is Fault & { readonly kind: Doubt } =>
+  fault?.kind === "doubt_kept" || fault?.kind === "doubt_undone"
 
 /** One life of the service's process. */
 export interface Process {
@@ -96,6 +105,9 @@ export class Switchboard {
       switch (fault?.kind) {
         case undefined:
           return carriedOut
+        case "doubt_kept":
+        case "doubt_undone":
+          return Effect.die(new Error("Only units of work can be in doubt"))
         case "error_before":
           return failed(false)
         case "error_after":
@@ -127,11 +139,19 @@ export class Switchboard {
     return Effect.withFiber((fiber) => {
       const outer = fiber.getRef(CurrentUnit)
       const unit = { lost: false }
+      const inDoubt = Deferred.makeUnsafe<never, StoreUnavailable>()
       let fault: Fault | undefined
       const commit = (value: A): Effect.Effect<A, StoreUnavailable> => {
         if (unit.lost || process.dead) return lost
-        if (outer === undefined) fault = this.draw("UnitOfWork.atomically")
+        if (outer === undefined) fault = this.draw(UNIT)
         if (fault?.kind === "error_before") return lost
+        if (isDoubt(fault)) {
+          Deferred.doneUnsafe(inDoubt, lost)
+          return Effect.andThen(
+            this.lateBy(Math.min(fault.ms, RECOVERED_MS_MAX)),
+            fault.kind === "doubt_kept" ? Effect.succeed(value) : lost
+          )
+        }
         if (fault?.kind === "late_before") {
           return Effect.flatMap(this.lateBy(fault.ms), () => (process.dead ? lost : Effect.succeed(value)))
         }
@@ -157,7 +177,15 @@ export class Switchboard {
           if (isOpen) this.unitsOpen--
         })
       )
-      return Effect.flatMap(Effect.exit(counted), (exit) => {
+      // The unit goes on without its caller, who has lost the connection.
+      const told = isDoubt(this.armed)
+        ? Effect.flatMap(Effect.forkDetach(counted), (fiber) =>
+            Effect.onInterrupt(Effect.raceFirst(Fiber.join(fiber), Deferred.await(inDoubt)), () =>
+              isDoubt(fault) ? Effect.void : Fiber.interrupt(fiber)
+            )
+          )
+        : counted
+      return Effect.flatMap(Effect.exit(told), (exit) => {
         if (process.dead) return never
         if (exit._tag === "Failure") return exit
         if (fault?.kind === "error_after") return lost
@@ -184,7 +212,8 @@ export class Switchboard {
   }
 
   private draw(name: string): Fault | undefined {
-    if (this.armed === undefined || this.untilFault-- > 0) return undefined
+    if (this.armed === undefined || (isDoubt(this.armed) && name !== UNIT)) return undefined
+    if (this.untilFault-- > 0) return undefined
     const fault = this.armed
     this.armed = undefined
     this.disturbances++
