@@ -1,5 +1,5 @@
--- How the tables lie on a Citus cluster (13 or newer). Run on the coordinator, as the owner of the tables, after `migrate` and
--- while no node runs. Running it again does nothing. docs/scaling-out.md says when, and how to go back.
+-- How the tables lie on a Citus cluster (13 or newer). Run on the coordinator, as the owner of the database and its tables,
+-- after `migrate` and while no node runs. Running it again does nothing. docs/scaling-out.md says when, and how to go back.
 
 CREATE EXTENSION IF NOT EXISTS citus;
 SET citus.shard_count = 8;
@@ -21,6 +21,11 @@ BEGIN
       PERFORM create_distributed_table(place, 'consumer_id', colocate_with => CASE place WHEN 'wallets' THEN 'none' ELSE 'wallets' END);
     END IF;
   END LOOP;
+  -- A transaction uses one connection to each worker, so that it may change shards and then tables with foreign keys. Tables of
+  -- later migrations enter the metadata, and their locks wait on workers as short as here.
+  EXECUTE format('ALTER DATABASE %I SET citus.multi_shard_modify_mode = sequential', current_database());
+  EXECUTE format('ALTER DATABASE %I SET citus.use_citus_managed_tables = on', current_database());
+  EXECUTE format('ALTER DATABASE %I SET citus.propagate_set_commands = local', current_database());
   -- Batches of calls go to the worker of their shard.
   FOR place IN SELECT oid::regprocedure FROM pg_proc WHERE pronamespace = current_schema()::regnamespace
     AND proname IN ('calls_open', 'calls_close', 'known_keys') LOOP

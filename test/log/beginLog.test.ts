@@ -15,7 +15,7 @@ import { ask, type Reply } from "../support/metering/Process.ts"
 import { PostgresTest } from "../support/servers/PostgresTest.ts"
 import { finished, ready, temporaryFolder } from "../support/servers/ServiceProcess.ts"
 import { LIVE } from "../support/market/ServiceUnderTest.ts"
-import { connectedTo, createDatabase, dropDatabase, urlOf } from "../support/servers/TestDatabases.ts"
+import { connectedTo, copyDatabase, dropDatabase, urlOf } from "../support/servers/TestDatabases.ts"
 
 const HOME = "market.example/api/v1/market/log"
 const LOST = "the database has 2 of its receipts, but a tree of 5 receipts was signed"
@@ -54,7 +54,7 @@ const copyOf = Effect.fnUntraced(function* (database: string) {
   const databases = inject("testDatabases")
   const admin = connectedTo(urlOf(databases, new URL(databases.adminUrl).pathname.slice(1)))
   const copy = `${database}_restored`
-  yield* Effect.acquireRelease(Effect.orDie(createDatabase(copy, database).pipe(admin)), () =>
+  yield* Effect.acquireRelease(Effect.orDie(copyDatabase(database, copy).pipe(admin)), () =>
     dropDatabase(copy).pipe(admin, Effect.orDie)
   )
   return urlOf(databases, copy)

@@ -52,9 +52,16 @@ describe.skipIf(process.env["CITUS_URL"] === undefined)("A Citus cluster (CITUS_
 })
 
 describe("A cluster", () => {
-  const fit = { unmanaged: [], max_prepared_transactions: 100, recover_2pc_seconds: 10, asynchronous: [] }
+  const fit = {
+    unmanaged: [],
+    modify_mode: "sequential",
+    max_prepared_transactions: 100,
+    recover_2pc_seconds: 10,
+    asynchronous: []
+  }
   for (const [state, sentence] of [
     [{ unmanaged: ["loads"] }, /^Citus does not know the tables loads, .* run docs\/citus\.sql again\.$/u],
+    [{ modify_mode: "parallel" }, /^citus\.multi_shard_modify_mode is parallel, .* run docs\/citus\.sql again\.$/u],
     [{ max_prepared_transactions: 0 }, /max_prepared_transactions = 0/u],
     [{ recover_2pc_seconds: 60 }, /every 60 s/u],
     [{ recover_2pc_seconds: -1 }, /never/u],

@@ -77,6 +77,8 @@ export const problemOf = ({
 interface ClusterState {
   /** Tables that Citus does not know. */
   readonly unmanaged: ReadonlyArray<string>
+  /** How a transaction changes several shards. */
+  readonly modify_mode: string
   /** The smallest of all nodes. */
   readonly max_prepared_transactions: number
   /** The longest of all nodes; below zero: never. */
@@ -102,7 +104,8 @@ const readCluster = Effect.gen(function* () {
             WHERE sync_state = 'async' AND NOT starts_with(application_name, 'citus_')))
       $$) JOIN pg_dist_node USING (nodeid) WHERE success
     )
-    SELECT min((settings ->> 'prepared')::int4) AS max_prepared_transactions,
+    SELECT current_setting('citus.multi_shard_modify_mode') AS modify_mode,
+      min((settings ->> 'prepared')::int4) AS max_prepared_transactions,
       CASE WHEN min((settings ->> 'seconds')::float8) < 0 THEN -1 ELSE max((settings ->> 'seconds')::float8) END
         AS recover_2pc_seconds,
       coalesce(array_agg(node ORDER BY node) FILTER (WHERE (settings ->> 'standbys')::int4 > 0), '{}') AS asynchronous,
@@ -115,9 +118,12 @@ const readCluster = Effect.gen(function* () {
 })
 
 export const clusterProblemOf = (state: ClusterState): string | undefined => {
-  const { asynchronous, max_prepared_transactions, recover_2pc_seconds, unmanaged } = state
+  const { asynchronous, max_prepared_transactions, modify_mode, recover_2pc_seconds, unmanaged } = state
   if (unmanaged.length > 0) {
     return `Citus does not know the tables ${namesOf(unmanaged)}, so a crash can commit half of a transaction. Stop the nodes and run docs/citus.sql again.`
+  }
+  if (modify_mode !== "sequential") {
+    return `citus.multi_shard_modify_mode is ${modify_mode}, so Citus rejects payments after it counted calls. Stop the nodes and run docs/citus.sql again.`
   }
   if (max_prepared_transactions === 0) {
     return "a node of the cluster has max_prepared_transactions = 0, and transactions over several nodes are prepared. Set it to max_connections on every node and restart them."

@@ -7,6 +7,9 @@ import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { readFileSync } from "node:fs"
 
+/** Whether the databases of this run are spread over a cluster: what only one server can show is skipped then. */
+export const isCluster = process.env["CITUS_URL"] !== undefined
+
 const script = readFileSync(new URL("../../../docs/citus.sql", import.meta.url), "utf8")
 
 interface Node {
@@ -33,15 +36,14 @@ const on = ({ host, port }: Node, url: Redacted.Redacted, database?: string) => 
   return Effect.provide(PgClient.layer({ url: Redacted.make(place.href), maxConnections: 1 }))
 }
 
-/** On the server of the client, or on every node of its cluster. */
+/** On the server of the client, or on every node of its cluster, in the database of the same name. */
 export const onEveryNode = Effect.fnUntraced(function* <A, E>(
   statement: (sql: SqlClient.SqlClient) => Effect.Effect<A, E>
 ) {
   const { config } = yield* PgClient.PgClient
   const all = yield* nodes
   const one = Effect.flatMap(SqlClient.SqlClient, statement)
-  if (all.length === 0) yield* one
-  else yield* Effect.forEach(all, (node) => one.pipe(on(node, config.url!)), { discard: true })
+  return all.length === 0 ? [yield* one] : yield* Effect.forEach(all, (node) => one.pipe(on(node, config.url!)))
 })
 
 /** Makes a new database of every node one cluster. The client is connected to another database of it. */
@@ -61,6 +63,10 @@ export const joinNodes = Effect.fnUntraced(function* (database: string) {
     for (const { host, port } of workers) yield* sql`SELECT citus_add_node(${host}, ${port})`
   }).pipe(on(coordinator, config.url!, database))
 })
+
+/** What docs/citus.sql sets for its database, for another one: copies of a database do not have its settings. */
+export const settingsOf = (database: string): ReadonlyArray<string> =>
+  [...script.matchAll(/'(ALTER DATABASE )%I( SET [^']+)'/gu)].map(([, alter, set]) => `${alter}"${database}"${set}`)
 
 /** Spreads the migrated tables of the client's database over its cluster. */
 export const distribute = Effect.gen(function* () {

@@ -4,7 +4,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { onEveryNode } from "./CitusCluster.ts"
+import { isCluster, onEveryNode, settingsOf } from "./CitusCluster.ts"
 
 export interface TestDatabases {
   /** To a database that is not the tests', as a role that may create databases. */
@@ -30,7 +30,14 @@ export const urlOf = ({ adminUrl }: Pick<TestDatabases, "adminUrl">, database: s
 export const connectedTo = (url: Redacted.Redacted) => Effect.provide(PgClient.layer({ url, maxConnections: 1 }))
 
 export const createDatabase = (name: string, template: string) =>
-  onEveryNode((sql) => sql`CREATE DATABASE ${sql(name)} TEMPLATE ${sql(template)}`)
+  onEveryNode((sql) =>
+    Effect.andThen(
+      sql`CREATE DATABASE ${sql(name)} TEMPLATE ${sql(template)}`,
+      Effect.forEach(isCluster && template !== "template0" ? settingsOf(name) : [], (statement) =>
+        sql.unsafe(statement)
+      )
+    )
+  )
 
 /** Ends what is connected to it, as background workers are, and admits nothing more: only then it can be copied. */
 export const closeDatabase = (name: string) =>
@@ -40,6 +47,13 @@ export const closeDatabase = (name: string) =>
       sql`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = ${name}`
     )
   )
+
+/** Of a database that is used again afterwards: the workers of a cluster that maintain it are ended meanwhile. */
+export const copyDatabase = Effect.fnUntraced(function* (from: string, to: string) {
+  yield* closeDatabase(from)
+  yield* createDatabase(to, from)
+  yield* onEveryNode((sql) => sql`ALTER DATABASE ${sql(from)} ALLOW_CONNECTIONS true`)
+})
 
 /** The workers of a cluster that maintain a database connect to it until it is closed. */
 export const dropDatabase = (name: string) =>
