@@ -273,7 +273,7 @@ it.layer(Databases.layer, { timeout: "120 seconds", excludeTestServices: true })
       const journeys = Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const [row] = yield* sql<{ readonly receipts: bigint; readonly transactions: bigint }>`
-          SELECT count(*) AS receipts, count(DISTINCT xmin::text) AS transactions FROM receipts`
+          SELECT count(*) AS receipts, count(DISTINCT tableoid::text || ' ' || xmin::text) AS transactions FROM receipts`
         return { receipts: Number(row!.receipts), transactions: Number(row!.transactions) }
       })
       const one = yield* journeys.pipe(Effect.provide(alone))

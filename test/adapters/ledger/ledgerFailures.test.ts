@@ -26,6 +26,7 @@ import {
   settled,
   tagsOf
 } from "../../contracts/ledgerSamples.ts"
+import { onEveryNode } from "../../support/servers/CitusCluster.ts"
 import { countCalls } from "../../support/market/CountedCalls.ts"
 import { lossyStream } from "../../support/servers/LossyStream.ts"
 import { eventually } from "../../support/mcp/McpClient.ts"
@@ -35,13 +36,14 @@ import { connectedTo } from "../../support/servers/TestDatabases.ts"
 /** How long a lane waits for the lock of a wallet. */
 const LOCK_TIMEOUT_MS = 2_000
 
-/** Terminates the sessions of all lanes in this database. */
-const killLanes = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const killed = yield* sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-    WHERE datname = current_database() AND application_name LIKE '% calls'`
-  return killed.length
-})
+/** Terminates the sessions of all lanes in this database, and returns their number. */
+const killLanes = Effect.map(
+  onEveryNode(
+    (sql) => sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name ~ ' calls( \\d+)?$'`
+  ),
+  (killed) => killed.flat().length
+)
 
 const sqlStateOf = (exit: Exit.Exit<unknown, SqlError.SqlError>): string => {
   const error = Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
@@ -145,10 +147,9 @@ it.layer(postgresLedgerPorts, LIVE)("Over PostgreSQL", (it) => {
         const { database } = yield* PostgresTest
         const admin = connectedTo(Redacted.make(inject("testDatabases").adminUrl))
         const allowConnections = (allowed: boolean) =>
-          Effect.gen(function* () {
-            const sql = yield* SqlClient.SqlClient
-            yield* sql`ALTER DATABASE ${sql(database)} ALLOW_CONNECTIONS ${sql.literal(String(allowed))}`
-          }).pipe(admin)
+          onEveryNode(
+            (sql) => sql`ALTER DATABASE ${sql(database)} ALLOW_CONNECTIONS ${sql.literal(String(allowed))}`
+          ).pipe(admin)
         const calls = yield* CallStore
         const consumerId = yield* consumerWith(10_000)
         const [failing, succeeding] = [yield* aCall(consumerId), yield* aCall(consumerId)]
