@@ -23,6 +23,7 @@ const ON_POSTGRES = [
   "adapters/*/{healthHistory,hostPool,idempotency,importStatements,laneConnection,lateStatement,ledgerAlone,ledgerAloneRaces}",
   "adapters/*/{ledgerFailures,ledgerRaces,lostCalls,migrations,operatorPlans,ownSchema,readOnlyServer,receiptPlans,records}",
   "adapters/*/{serviceRole,sessions,storeFailures,trust,unitOfWork,upkeep,walletSplits,yieldingLocks}",
+  "adapters/ledger/receiptCounter",
   "domain/*/{authentication,namePins}",
   "http/*/{deadlines,idempotency,keys,limitsRedis,outages,prices,uncheckedPatterns}",
   "invoices/interrupted",
