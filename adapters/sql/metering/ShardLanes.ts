@@ -45,10 +45,10 @@ export const make = Effect.fnUntraced(function* <Item, Answer>(
     for (const place of found) places.set(place.shard, place)
   })
 
-  /** The base configuration where the place is unknown, and where a stream of the host leads to one server. */
+  /** The base configuration where the place is unknown. */
   const configOf = (shard: bigint): PgClient.PgClientConfig => {
     const place = places.get(shard)
-    if (place === undefined || config.url === undefined || config.stream !== undefined) return config
+    if (place === undefined || config.url === undefined) return config
     const url = new URL(Redacted.value(config.url))
     url.hostname = place.host
     url.port = String(place.port)

@@ -1,7 +1,7 @@
 /** Calls one at a time, against what other nodes and a bad connection do meanwhile. */
 import { assert, it } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Fiber, Layer, Redacted } from "effect"
+import { Effect, Fiber, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import * as PostgresCallStore from "../../../adapters/sql/metering/PostgresCallStore.ts"
 import { Ledger } from "../../../domain/ledger/Ledger.ts"
@@ -21,7 +21,7 @@ import {
   settled,
   tagsOf
 } from "../../contracts/ledgerSamples.ts"
-import { lossyStream } from "../../support/servers/LossyStream.ts"
+import { lossyConfig } from "../../support/servers/LossyStream.ts"
 import { PostgresTest } from "../../support/servers/PostgresTest.ts"
 import { untilAnotherWaits } from "../../support/servers/LockWaiter.ts"
 import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
@@ -54,8 +54,8 @@ it.layer(postgresLedgerPorts, { timeout: "60 seconds", excludeTestServices: true
         const free = { toolId: yield* aToolId, freeTierCalls: 100 }
         let connections = 0
         // The first packets are the session's beginning, then there is one for each step.
-        const stream = lossyStream(Redacted.value(url), () => 6 + (connections++ % 4))
-        const node = Layer.fresh(PostgresCallStore.layer.pipe(Layer.provide(PgClient.layer({ url, stream }))))
+        const lossy = lossyConfig(url, () => 6 + (connections++ % 4))
+        const node = Layer.fresh(PostgresCallStore.layer.pipe(Layer.provide(PgClient.layer(lossy))))
         const lefts = yield* inTurn(12, (n) =>
           Effect.gen(function* () {
             yield* settled(yield* aCall(consumerId))

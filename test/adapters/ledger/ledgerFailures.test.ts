@@ -28,7 +28,7 @@ import {
 } from "../../contracts/ledgerSamples.ts"
 import { onEveryNode } from "../../support/servers/CitusCluster.ts"
 import { countCalls } from "../../support/market/CountedCalls.ts"
-import { lossyStream } from "../../support/servers/LossyStream.ts"
+import { lossyConfig } from "../../support/servers/LossyStream.ts"
 import { eventually } from "../../support/mcp/McpClient.ts"
 import { LIVE, PostgresTest } from "../../support/servers/PostgresTest.ts"
 import { connectedTo } from "../../support/servers/TestDatabases.ts"
@@ -102,8 +102,8 @@ it.layer(postgresLedgerPorts, LIVE)("Over PostgreSQL", (it) => {
         const free = { toolId: yield* aToolId, freeTierCalls: 100_000 }
         let connections = 0
         // The first packets open the session; then there is one per batch.
-        const stream = lossyStream(Redacted.value(url), () => 6 + (connections++ % 4))
-        const node = Layer.fresh(PostgresCallStore.layer.pipe(Layer.provide(PgClient.layer({ url, stream }))))
+        const lossy = lossyConfig(url, () => 6 + (connections++ % 4))
+        const node = Layer.fresh(PostgresCallStore.layer.pipe(Layer.provide(PgClient.layer(lossy))))
         yield* atOnce(40, (caller) =>
           Effect.gen(function* () {
             const consumerId = consumers[caller % 10]!

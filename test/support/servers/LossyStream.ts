@@ -1,6 +1,7 @@
 /**
  * A connection to PostgreSQL that is lost after the server has executed a request and before its response arrives.
  */
+import { Redacted } from "effect"
 import { connect } from "node:net"
 import { Duplex } from "node:stream"
 
@@ -28,4 +29,17 @@ export const lossyStream = (url: string, answers: () => number) => (): Duplex =>
   socket.on("error", (error) => stream.destroy(error))
   socket.on("close", () => stream.destroy())
   return stream
+}
+
+/** Of a client whose connections lead to one server, also where a cluster has others: without a URL it cannot find them. */
+export const lossyConfig = (url: Redacted.Redacted, answers: () => number) => {
+  const { hostname, password, pathname, port, username } = new URL(Redacted.value(url))
+  return {
+    host: hostname,
+    port: Number(port),
+    database: pathname.slice(1),
+    username,
+    password: Redacted.make(password),
+    stream: lossyStream(Redacted.value(url), answers)
+  }
 }
