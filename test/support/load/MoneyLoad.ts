@@ -84,13 +84,11 @@ export const paidLoad = Effect.fnUntraced(function* (
   const session = body["session_id"]
   if (typeof session !== "string") return yield* Effect.die(new Error(`${name}: ${JSON.stringify(body)}`))
   double.pay(session)
-  return cents
 })
 
 /** What the double and the answers say of the money that was moved. */
 export interface Moved {
   loads: number
-  loadedCents: number
   refunds: number
   readonly answers: Map<string, number>
   /** Answers that no failure explains. */
@@ -110,7 +108,7 @@ export const moneyLoad = Effect.fnUntraced(function* (
   url: string,
   acknowledged: ReadonlyArray<Acknowledged>
 ) {
-  const moved: Moved = { loads: 0, loadedCents: 0, refunds: 0, answers: new Map(), unclean: [] }
+  const moved: Moved = { loads: 0, refunds: 0, answers: new Map(), unclean: [] }
   const run = ++runs
   let isOver = false
   const isExpected = ({ body, status }: Answer, ...codes: ReadonlyArray<string>) => {
@@ -122,10 +120,7 @@ export const moneyLoad = Effect.fnUntraced(function* (
 
   const load = Effect.suspend(() => {
     const buyer = moved.loads++ % market.buyers.length
-    return Effect.map(
-      paidLoad(double, { cents: 100, key: market.buyers[buyer]!, name: `load-${run}-${moved.loads}`, url }),
-      (cents) => void (moved.loadedCents += cents)
-    )
+    return paidLoad(double, { cents: 100, key: market.buyers[buyer]!, name: `load-${run}-${moved.loads}`, url })
   })
 
   const payout = Effect.map(answered(post(`${url}/api/market/payouts`, {}, market.providerKey)), (answer) =>
