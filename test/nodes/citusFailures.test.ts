@@ -256,7 +256,7 @@ describe.skipIf(!isCluster)("The service on a Citus cluster (CITUS_URL)", () => 
     )
 
     withControl(
-      "settles the calls under way when the coordinator is killed, and does the rest afterwards (CITUS_NODES_COMMAND)",
+      "settles open calls when the coordinator is killed, and does the rest afterwards (CITUS_NODES_COMMAND)",
       () =>
         during("the coordinator killed", ({ calls }) =>
           Effect.gen(function* () {
