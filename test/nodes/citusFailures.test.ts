@@ -349,13 +349,13 @@ describe.skipIf(!isCluster)("The service on a Citus cluster (CITUS_URL)", () => 
             yield* onCoordinator(
               (sql) => sql`
                 SELECT citus_split_shard_by_split_points(s.shardid,
-                  ARRAY[((s.shardminvalue::int8 + s.shardmaxvalue::int8) / 2)::text], ARRAY[n.nodeid, n.nodeid], 'auto')
+                  ARRAY[((s.shardminvalue::int8 + s.shardmaxvalue::int8) / 2)::text], ARRAY[n.nodeid, n.nodeid], 'block_writes')
                 FROM pg_dist_shard s JOIN pg_dist_placement p USING (shardid) JOIN pg_dist_node n USING (groupid)
                 WHERE s.shardid = ${BigInt(shard)}::int8`
             )
             yield* calls(10 * CONNECTIONS)
             yield* onCoordinator(
-              (sql) => sql`SELECT isolate_tenant_to_new_shard('wallets', ${consumer}::uuid, 'CASCADE', 'auto')`
+              (sql) => sql`SELECT isolate_tenant_to_new_shard('wallets', ${consumer}::uuid, 'CASCADE', 'block_writes')`
             )
           })
         ),

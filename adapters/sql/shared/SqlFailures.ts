@@ -4,7 +4,7 @@
  */
 import { Cause, Effect } from "effect"
 import { SqlError } from "effect/sql"
-import { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
+import { rootMessage, StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
 
 const DISK_FULL = "53100"
 /** A primary that became a standby. */
@@ -63,8 +63,12 @@ export const isConnectionLost = (error: SqlError.SqlError): boolean =>
   error.reason._tag === "ConnectionError" || sqlStateOf(error).startsWith("57P") || isOutOfResources(error)
 
 /** It was rolled back because of a concurrent transaction. A repetition may succeed. */
-export const isConflict = ({ reason }: SqlError.SqlError): boolean =>
-  reason._tag === "DeadlockError" || reason._tag === "SerializationError"
+export const isConflict = (error: SqlError.SqlError): boolean =>
+  error.reason._tag === "DeadlockError" || error.reason._tag === "SerializationError" || isShardSplit(error)
+
+/** Citus has split the shard that a statement was planned for. The statement did nothing. */
+const isShardSplit = (error: SqlError.SqlError): boolean =>
+  /find valid entry for shard \d|shard for the given value does not exist/u.test(rootMessage(error))
 
 /** A failure of the connection, for code that finds out itself that there is none. */
 export const connectionError = (operation: string | undefined, message: string, cause: unknown): SqlError.SqlError =>

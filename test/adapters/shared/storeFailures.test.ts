@@ -16,6 +16,8 @@ import { PostgresTest } from "../../support/servers/PostgresTest.ts"
 
 const failure = (reason: SqlError.SqlErrorReason) => new SqlError.SqlError({ reason })
 const state = (code: string) => failure(new SqlError.UnknownError({ cause: { code } }))
+/** As Citus names no SQLSTATE for it. */
+const splitting = (message: string) => failure(new SqlError.UnknownError({ cause: new Error(message) }))
 
 it("names the reason, by the kind of failure and its SQLSTATE", () => {
   const cause = "no"
@@ -27,6 +29,9 @@ it("names the reason, by the kind of failure and its SQLSTATE", () => {
     [failure(new SqlError.StatementTimeoutError({ cause })), "busy"],
     [failure(new SqlError.DeadlockError({ cause })), "busy"],
     [failure(new SqlError.SerializationError({ cause })), "busy"],
+    [splitting("could not find valid entry for shard 102034"), "busy"],
+    [splitting("shard for the given value does not exist"), "busy"],
+    [splitting("could not find the way"), undefined],
     [state("53200"), "busy"],
     [state("53300"), "busy"],
     [failure(new SqlError.ConnectionError({ cause: { code: "53300" } })), "busy"],
