@@ -9,6 +9,7 @@ import effectiveOutputSchema from "./0003_effective_output_schema.ts"
 import disputeReference from "./0004_dispute_reference.ts"
 import bothEngines from "./0005_both_engines.ts"
 import failedReceipts from "./0006_failed_receipts.ts"
+import providerUsage from "./0007_provider_usage.ts"
 import { patiently, type SchemaBusy, yielding } from "./YieldingLocks.ts"
 
 /**
@@ -23,7 +24,8 @@ const migrations = {
   "0003_effective_output_schema": effectiveOutputSchema,
   "0004_dispute_reference": disputeReference,
   "0005_both_engines": bothEngines,
-  "0006_failed_receipts": failedReceipts
+  "0006_failed_receipts": failedReceipts,
+  "0007_provider_usage": providerUsage
 }
 
 /** The names of all migrations, in the order in which they are applied. */

@@ -1,11 +1,12 @@
 /**
- * The function that adds completed calls to the totals that are kept of them: the usage of their consumers by hour, and what
- * their providers and the platform earned. What the numbers in `account` mean is in `adapters/sql/ledger/LedgerCodes.ts`.
+ * The function that adds completed calls to the totals that are kept of them: the usage of their consumers by hour and of
+ * their providers by day, and what these and the platform earned. What the numbers in `account` mean is in
+ * `adapters/sql/ledger/LedgerCodes.ts`.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** The columns of `usage_hourly` that are summed, and what a receipt adds to each. */
+/** The columns of `usage_hourly` and `provider_usage` that are summed, and what a receipt adds to each. */
 const TOTALS: Readonly<Record<string, string>> = {
   calls: "count(*)",
   successes: "count(*) FILTER (WHERE r.status = 1)",
@@ -19,16 +20,30 @@ const TOTALS: Readonly<Record<string, string>> = {
   tokens_output: "sum(r.tokens_output)"
 }
 
-const KEY = "consumer_id, hour, tool_id, provider_id"
 const COLUMNS = Object.keys(TOTALS)
+const RECEIPT_TOTALS = Object.values(TOTALS).join(", ")
+const SUMS = COLUMNS.map((column) => `sum(${column})`).join(", ")
 
-const addUsage = (rows: string): string => `
-  INSERT INTO usage_hourly AS u (${KEY}, ${COLUMNS.join(", ")}) ${rows} GROUP BY 1, 2, 3, 4
-  ON CONFLICT (${KEY}) DO UPDATE SET
-    ${COLUMNS.map((column) => `${column} = u.${column} + excluded.${column}`).join(", ")}`
+const HOURS = { table: "usage_hourly", key: "consumer_id, hour, tool_id, provider_id" }
+const DAYS = { table: "provider_usage", key: "provider_id, day, tool_id" }
+
+/** Groups rows by the key of a table. `merged` is the new value of a column whose row is there already. */
+const put = (
+  { key, table }: typeof HOURS,
+  rows: string,
+  merged = (column: string): string => `u.${column} + excluded.${column}`
+): string => `
+  INSERT INTO ${table} AS u (${key}, ${COLUMNS.join(", ")}) ${rows} GROUP BY 1, 2, 3${table === HOURS.table ? ", 4" : ""}
+  ON CONFLICT (${key}) DO UPDATE SET ${COLUMNS.map((column) => `${column} = ${merged(column)}`).join(", ")}`
+
+const startOf = (unit: "day" | "hour", time: string): string =>
+  `date_bin('1 ${unit}', ${time}, timestamptz '2000-01-01Z')`
 
 /** The first hour of a row's day. */
-const DAY = "date_bin('1 day', hour, timestamptz '2000-01-01Z')"
+const DAY = startOf("day", "hour")
+
+/** Not a provider: the day of its row is the first from which on `provider_usage` has all usage. */
+export const MARKET = "uuid '00000000-0000-0000-0000-000000000000'"
 
 /** One counter at a time, of all nodes: who waits for it finds the calls counted that were completed before. */
 const LOCK = "PERFORM pg_advisory_xact_lock(4700039);"
@@ -53,9 +68,16 @@ export const countReceipts = Effect.gen(function* () {
       )
       SELECT array_agg(i.id) INTO v_ids FROM w CROSS JOIN LATERAL unnest(w.receipt_ids) AS i (id);
 
-      ${addUsage(`SELECT r.consumer_id, date_bin('1 hour', r.called_at, timestamptz '2000-01-01Z'), r.tool_id, r.provider_id,
-        ${Object.values(TOTALS).join(", ")}
-      FROM receipts r WHERE r.receipt_id = ANY (v_ids)`)};
+      ${put(
+        HOURS,
+        `SELECT r.consumer_id, ${startOf("hour", "r.called_at")}, r.tool_id, r.provider_id, ${RECEIPT_TOTALS}
+        FROM receipts r WHERE r.receipt_id = ANY (v_ids)`
+      )};
+      ${put(
+        DAYS,
+        `SELECT r.provider_id, ${startOf("day", "r.called_at")}, r.tool_id, ${RECEIPT_TOTALS}
+        FROM receipts r WHERE r.receipt_id = ANY (v_ids)`
+      )};
 
       INSERT INTO account_balances AS b (owner_id, account, lane, day, credits)
       WITH earned AS MATERIALIZED (
@@ -64,25 +86,40 @@ export const countReceipts = Effect.gen(function* () {
       )
       SELECT provider_id, 2, 1, day, net FROM earned WHERE net > 0
       UNION ALL
-      SELECT uuid '00000000-0000-0000-0000-000000000000', 3, 1, date '1970-01-01', sum(fee) FROM earned HAVING sum(fee) > 0
+      SELECT ${MARKET}, 3, 1, date '1970-01-01', sum(fee) FROM earned HAVING sum(fee) > 0
       ON CONFLICT (owner_id, account, day, lane) DO UPDATE SET credits = b.credits + excluded.credits;
       RETURN coalesce(cardinality(v_ids), 0);
     END $$`)
 
   // Turns at most p_hours hours of days before p_day into days, and returns their number. A day's row is that of its first
-  // hour.
+  // hour. While `provider_usage` lacks days, a round adds the newest of them instead.
   yield* sql.unsafe(`CREATE OR REPLACE FUNCTION roll_up_usage(p_day timestamptz, p_hours int4) RETURNS int8 LANGUAGE plpgsql AS $$
     DECLARE
       v_hours int8;
+      v_known timestamptz;
+      v_day timestamptz := ${startOf("day", "now()")};
     BEGIN
       ${LOCK}
+      SELECT day INTO v_known FROM provider_usage WHERE provider_id = ${MARKET};
+      IF v_known > '-infinity' THEN
+        v_day := least(v_day, v_known - interval '24 hours');
+        ${put(
+          DAYS,
+          `SELECT provider_id, ${DAY}, tool_id, ${SUMS} FROM usage_hourly WHERE hour >= v_day AND hour < v_known`,
+          (column) => `excluded.${column}`
+        )};
+        UPDATE provider_usage SET day = v_day WHERE provider_id = ${MARKET};
+        IF NOT EXISTS (SELECT 1 FROM usage_hourly WHERE hour < v_day) THEN
+          UPDATE provider_usage SET day = '-infinity' WHERE provider_id = ${MARKET};
+        END IF;
+        RETURN p_hours;
+      END IF;
       WITH hours AS (
-        DELETE FROM usage_hourly WHERE (${KEY}) IN (
-          SELECT ${KEY} FROM usage_hourly WHERE hour < p_day AND hour <> ${DAY} LIMIT p_hours)
+        DELETE FROM usage_hourly WHERE (${HOURS.key}) IN (
+          SELECT ${HOURS.key} FROM usage_hourly WHERE hour < p_day AND hour <> ${DAY} LIMIT p_hours)
         RETURNING *
       ), days AS (
-        ${addUsage(`SELECT consumer_id, ${DAY}, tool_id, provider_id, ${COLUMNS.map((column) => `sum(${column})`).join(", ")}
-        FROM hours`)}
+        ${put(HOURS, `SELECT consumer_id, ${DAY}, tool_id, provider_id, ${SUMS} FROM hours`)}
       )
       SELECT count(*) INTO v_hours FROM hours;
       RETURN v_hours;

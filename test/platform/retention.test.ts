@@ -8,11 +8,13 @@ import { randomUUID } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import * as PostgresUsageStore from "../../adapters/sql/metering/PostgresUsageStore.ts"
+import { MARKET_OWNER } from "../../domain/ledger/Transfer.ts"
 import { UNFIT_DAYS_KEPT } from "../../domain/metering/Settlement.ts"
 import { Usage, USAGE_DAYS_BY_HOUR } from "../../domain/metering/Usage.ts"
 import { HISTORY_DAYS_KEPT } from "../../domain/platform/HealthHistory.ts"
 import { PAYMENT_EVENT_DAYS_KEPT } from "../../domain/processor/PaymentEvents.ts"
 import { IDEMPOTENCY_DAYS_KEPT } from "../../domain/shared/Idempotency.ts"
+import { ProviderId } from "../../domain/shared/Ids.ts"
 import { MEASURED_DAYS_KEPT } from "../../domain/trust/ProviderTrust.ts"
 import { MAILED_DAYS_KEPT } from "../../domain/trust/Verification.ts"
 import { PostgresTest } from "../support/servers/PostgresTest.ts"
@@ -96,6 +98,45 @@ it.layer(usage, { timeout: "60 seconds", excludeTestServices: true })("Retention
           ...[0, 1, 23].map((hours) => [DateTime.formatIso(DateTime.add(firstByHour, { hours })), one])
         ]
       )
+    })
+  )
+
+  it.effect("adds a provider's usage from before to its days, one at a time, and shows the same meanwhile", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { rollUp, summary } = yield* Usage
+      const [tool, provider] = [randomUUID(), ProviderId.make(randomUUID())]
+      const today = DateTime.startOf(yield* DateTime.now, "day")
+      const figures = sql.literal("3, 2, 1, 40, 4, 50, 60, 70, 80, 90")
+      for (const [daysAgo, hour] of [
+        [0, 0],
+        [1, 0],
+        [1, 23],
+        [3, 5]
+      ] as const) {
+        const at = DateTime.toDate(DateTime.add(today, { days: -daysAgo, hours: hour }))
+        for (const consumer of [randomUUID(), randomUUID()])
+          yield* sql`INSERT INTO usage_hourly VALUES (${consumer}, ${at}, ${tool}, ${provider}, ${figures})`
+      }
+      // What was counted of yesterday since the migration, and the day that the migration leaves.
+      const yesterday = DateTime.toDate(DateTime.subtract(today, { days: 1 }))
+      yield* sql`INSERT INTO provider_usage VALUES (${provider}, ${yesterday}, ${tool}, ${figures})`
+      yield* sql`UPDATE provider_usage SET day = 'infinity' WHERE provider_id = ${MARKET_OWNER}`
+
+      const seen = Effect.map(summary({ role: "provider", ownerId: provider }, "7d"), ({ totals, byDay }) => ({
+        totals,
+        byDay
+      }))
+      const before = yield* seen
+      assert.strictEqual(before.totals.calls, 24)
+      let rounds = 0
+      while ((yield* rollUp) > 0) {
+        rounds++
+        assert.deepStrictEqual(yield* seen, before)
+      }
+      assert.strictEqual(rounds, USAGE_DAYS_BY_HOUR + 2)
+      yield* sql`DELETE FROM usage_hourly WHERE provider_id = ${provider}`
+      assert.deepStrictEqual(yield* seen, before)
     })
   )
 })

@@ -1,35 +1,32 @@
 /**
- * Usage in PostgreSQL: totals from `usage_hourly`, single calls from the receipts.
+ * Usage in PostgreSQL: totals from `usage_hourly`, those of a provider's whole days from `provider_usage`, single calls from
+ * the receipts.
  */
 import { DateTime, Effect, Layer } from "effect"
-import type { Statement } from "effect/sql"
-import {
-  type UsageCall,
-  type UsageFilter,
-  type UsageOfToolDay,
-  UsageStore,
-  type UsageTotals
-} from "../../../domain/metering/Usage.ts"
+import { MARKET_OWNER } from "../../../domain/ledger/Transfer.ts"
+import { type UsageCall, type UsageOfToolDay, UsageStore, type UsageTotals } from "../../../domain/metering/Usage.ts"
 import type { ReceiptOwner } from "../../../domain/receipts/Receipts.ts"
 import { ToolId } from "../../../domain/shared/Ids.ts"
 import { pageOf } from "../../../domain/shared/Page.ts"
 import { receiptOfUuid } from "../ledger/LedgerCodes.ts"
-import { belongsTo, beyond, calledSince, hasStatus, STATUS_OF_CODE } from "../receipts/PostgresReceiptStore.ts"
+import { receiptsOf, STATUS_OF_CODE } from "../receipts/PostgresReceiptStore.ts"
 import { rowReader } from "../shared/Rows.ts"
 import { storeSql } from "../shared/StoreSql.ts"
 import { ReceiptCounter } from "../ledger/ReceiptCounter.ts"
 
-interface SumsRow {
-  readonly calls: bigint
-  readonly successes: bigint
-  readonly spend: bigint
-  readonly fee: bigint
-  readonly latency_ms: bigint
-  readonly request_bytes: bigint
-  readonly response_bytes: bigint
-  readonly tokens_input: bigint
-  readonly tokens_output: bigint
-}
+const SUMMED = [
+  "calls",
+  "successes",
+  "spend",
+  "fee",
+  "latency_ms",
+  "request_bytes",
+  "response_bytes",
+  "tokens_input",
+  "tokens_output"
+] as const
+
+type SumsRow = Readonly<Record<(typeof SUMMED)[number], bigint>>
 
 interface ToolDayRow extends SumsRow {
   readonly tool_id: string
@@ -41,6 +38,8 @@ interface MatchingRow {
   readonly matching_calls: bigint
   readonly matching_successes: bigint
 }
+
+const CALL_COLUMNS = "r.receipt_id, r.tool_id, r.tool_name, r.status, r.cost, r.duration_ms, r.called_at"
 
 const toCall = rowReader<UsageCall>(
   { cost: "costMicrocents" },
@@ -57,21 +56,23 @@ export const layer = Layer.effect(
     const sql = yield* storeSql
     const counter = yield* ReceiptCounter
 
-    const hours = (owner: ReceiptOwner, since: DateTime.Utc): Statement.Fragment =>
-      sql`usage_hourly h WHERE ${belongsTo(sql, owner, "h")} AND h.hour >= ${DateTime.toDate(since)}`
+    const columns = sql.literal(SUMMED.join(", "))
+    const totalsOf = sql.literal(SUMMED.map((name) => `coalesce(sum(h.${name}), 0)::int8 AS ${name}`).join(", "))
 
-    const totalsOf =
-      sql.literal(`coalesce(sum(h.calls), 0)::int8 AS calls, coalesce(sum(h.successes), 0)::int8 AS successes,
-      coalesce(sum(h.spend), 0)::int8 AS spend, coalesce(sum(h.fee), 0)::int8 AS fee,
-      coalesce(sum(h.latency_ms), 0)::int8 AS latency_ms,
-      coalesce(sum(h.request_bytes), 0)::int8 AS request_bytes, coalesce(sum(h.response_bytes), 0)::int8 AS response_bytes,
-      coalesce(sum(h.tokens_input), 0)::int8 AS tokens_input, coalesce(sum(h.tokens_output), 0)::int8 AS tokens_output`)
-
-    /** The rollups have the total of most lists, so that a long list is not read to its end. */
-    const matching = Effect.fnUntraced(function* (filter: UsageFilter, summed: MatchingRow, where: Statement.Fragment) {
-      if (filter.status === undefined) return Number(summed.matching_calls)
-      if (filter.status === "success") return Number(summed.matching_successes)
-      return yield* sql`SELECT count(*) FROM receipts r WHERE ${where}`.unprepared.number
+    /** Planned for a known day: a row of a provider stands for hundreds of rows of its consumers. */
+    const hours = Effect.fnUntraced(function* ({ ownerId, role }: ReceiptOwner, since: DateTime.Utc) {
+      const from = DateTime.toDate(since)
+      if (role === "consumer") return sql`usage_hourly h WHERE h.consumer_id = ${ownerId} AND h.hour >= ${from}`
+      const midnight = DateTime.startOf(DateTime.add(since, { days: 1, milliseconds: -1 }), "day")
+      const [known] = yield* sql<{ readonly day: string }>`
+        SELECT greatest(day, ${DateTime.toDate(midnight)})::text AS day FROM provider_usage WHERE provider_id = ${MARKET_OWNER}`
+      return sql`(
+        SELECT tool_id, hour, ${columns} FROM usage_hourly
+        WHERE provider_id = ${ownerId} AND hour >= ${from} AND hour < ${known!.day}::timestamptz
+        UNION ALL
+        SELECT tool_id, day, ${columns} FROM provider_usage
+        WHERE provider_id = ${ownerId} AND day >= ${known!.day}::timestamptz
+      ) h`
     })
 
     return UsageStore.of({
@@ -81,7 +82,7 @@ export const layer = Layer.effect(
         return yield* sql<ToolDayRow>`
           SELECT s.*, (s.midnight AT TIME ZONE 'UTC')::date::text AS day, t.tool_name FROM (
             SELECT h.tool_id, date_bin('1 day', h.hour, '2000-01-01 00:00Z') AS midnight, ${totalsOf}
-            FROM ${hours(owner, since)} GROUP BY 1, 2
+            FROM ${yield* hours(owner, since)} GROUP BY 1, 2
           ) s LEFT JOIN tools t ON t.id = s.tool_id`.unprepared.all((row): UsageOfToolDay => ({
           ...toSums(row),
           toolId: ToolId.make(row.tool_id),
@@ -92,22 +93,24 @@ export const layer = Layer.effect(
 
       recent: Effect.fn("PostgresUsageStore.recent")(function* (owner, filter, page) {
         const ofTool = filter.toolId === undefined ? sql`true` : sql`h.tool_id = ${filter.toolId}`
-        const where = sql.and([
-          belongsTo(sql, owner, "r"),
-          calledSince(sql, filter.since),
-          ...(filter.toolId === undefined ? [] : [sql`r.tool_id = ${filter.toolId}`]),
-          ...(filter.status === undefined ? [] : [hasStatus(sql, filter.status)])
-        ])
         yield* counter.count
         const [summed] = yield* sql<SumsRow & MatchingRow>`
           SELECT ${totalsOf}, coalesce(sum(h.calls) FILTER (WHERE ${ofTool}), 0)::int8 AS matching_calls,
             coalesce(sum(h.successes) FILTER (WHERE ${ofTool}), 0)::int8 AS matching_successes
-          FROM ${hours(owner, filter.since)}`.unprepared
-        const rows = yield* sql`
-          SELECT r.receipt_id, r.tool_id, r.tool_name, r.status, r.cost, r.duration_ms, r.called_at
-          FROM receipts r WHERE ${sql.and([where, ...beyond(sql, page.after)])}
-          ORDER BY r.receipt_id DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}`.unprepared.all(toCall)
-        const total = yield* matching(filter, summed!, where)
+          FROM ${yield* hours(owner, filter.since)}`.unprepared
+        const asked = yield* receiptsOf(sql, owner, {
+          ...filter,
+          from: DateTime.formatIso(filter.since),
+          to: undefined
+        })
+        const rows = yield* asked.page(CALL_COLUMNS, page).all(toCall)
+        // The rollups have the total of most lists, so that a long list is not read to its end.
+        const total =
+          filter.status === undefined
+            ? Number(summed!.matching_calls)
+            : filter.status === "success"
+              ? Number(summed!.matching_successes)
+              : yield* asked.count(Number.MAX_SAFE_INTEGER)
         return {
           totals: toSums(summed!),
           calls: pageOf(rows, page.limit, total, (last) => ({ key: "", id: last.receiptId }))

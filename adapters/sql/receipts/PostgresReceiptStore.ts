@@ -1,11 +1,12 @@
 /**
  * Receipts in PostgreSQL, returned byte for byte as signed: times have milliseconds, signatures 32 bytes.
  */
-import { DateTime, Effect, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import type { Statement } from "effect/sql"
 import { REPORT_DAYS_MAX } from "../../../domain/metering/DirectMetering.ts"
 import {
   type Receipt,
+  type ReceiptFilter,
   receiptsCountedMax,
   type ReceiptOwner,
   type ReceiptStatus,
@@ -19,7 +20,7 @@ import {
   type ToolId
 } from "../../../domain/shared/Ids.ts"
 import { Microcents } from "../../../domain/shared/Microcents.ts"
-import { pageOf, type Position } from "../../../domain/shared/Page.ts"
+import { pageOf, type PageRequest, type Position } from "../../../domain/shared/Page.ts"
 import { causeOfCode, codesOfStatus, receiptOfUuid, uuidOfReceipt } from "../ledger/LedgerCodes.ts"
 import { type StoreSql, storeSql } from "../shared/StoreSql.ts"
 
@@ -40,9 +41,6 @@ const requestIdOf = (packed: Uint8Array): string => {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-")
 }
 
-// Conditions over receipts that several stores share. Receipt ids are UUIDs of version 7, so their order is
-// chronological and a period is a range of ids: one index serves owner, order and period.
-
 export const STATUS_OF_CODE: Readonly<Record<number, ReceiptStatus>> = {
   1: "success",
   2: "error",
@@ -53,42 +51,9 @@ export const STATUS_OF_CODE: Readonly<Record<number, ReceiptStatus>> = {
   6: "error"
 }
 
-/** An id may be older than its call's time: by the clock skew allowed for a reported time, plus a margin. */
-const ID_SLACK_MS = 6 * 60_000
-
-export const belongsTo = (sql: StoreSql, owner: ReceiptOwner, table: "r" | "h"): Statement.Fragment =>
-  owner.role === "consumer"
-    ? sql`${sql.literal(table)}.consumer_id = ${owner.ownerId}`
-    : sql`${sql.literal(table)}.provider_id = ${owner.ownerId}`
-
-export const calledSince = (sql: StoreSql, since: DateTime.Utc): Statement.Fragment =>
-  sql`(r.receipt_id >= ${smallestIdAt(since.epochMilliseconds - ID_SLACK_MS)}::uuid
-    AND r.called_at >= ${DateTime.toDate(since)})`
-
-export const hasStatus = (sql: StoreSql, status: ReceiptStatus): Statement.Fragment =>
-  sql.in("r.status", codesOfStatus(status))
-
-/** A call may be reported days after it was made: its id is younger by as much. */
-const calledBefore = (sql: StoreSql, until: DateTime.Utc): Statement.Fragment =>
-  sql`(r.receipt_id < ${smallestIdAt(DateTime.add(until, { days: REPORT_DAYS_MAX }).epochMilliseconds + ID_SLACK_MS)}::uuid
-    AND r.called_at < ${DateTime.toDate(until)})`
-
-/** Newest first: rows after a position have smaller ids. A position that is not a receipt id ends the list. */
-export const beyond = (sql: StoreSql, after: Position | undefined): ReadonlyArray<Statement.Fragment> => {
-  if (after === undefined) return []
-  return isIssuedReceiptId(after.id) ? [sql`r.receipt_id < ${uuidOfReceipt(after.id)}::uuid`] : [sql`false`]
-}
-
 /** An id that was not issued here matches no row. */
 export const hasReceiptId = (sql: StoreSql, column: string, id: ReceiptId): Statement.Fragment =>
   isIssuedReceiptId(id) ? sql`${sql.literal(column)} = ${uuidOfReceipt(id)}` : sql`false`
-
-const smallestIdAt = (epochMs: number): string => {
-  const hex = Math.min(Math.max(0, epochMs), 2 ** 48 - 1)
-    .toString(16)
-    .padStart(12, "0")
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-0000-0000-000000000000`
-}
 
 export interface ReceiptRow {
   readonly receipt_id: string
@@ -127,6 +92,90 @@ export const toReceipt = (row: ReceiptRow): Receipt => ({
 const hexOf = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex")
 
+// Lists of receipts. Their ids are UUIDs of version 7, so their order is chronological and a period is a range of ids: one
+// index serves owner, order and period.
+
+/** An id may be older than its call's time: by the clock skew allowed for a reported time, plus a margin. */
+const ID_SLACK_MS = 6 * 60_000
+/** A call may be reported days after it was made: its id is younger by as much. */
+const REPORTED_MS_MAX = REPORT_DAYS_MAX * 86_400_000 + ID_SLACK_MS
+/** Of calls that were reported late: these have an index of their own. */
+const IS_LATE = "r.created_at - r.called_at > interval '6 minutes'"
+
+const smallestIdAt = (epochMs: number): string => {
+  const hex = Math.min(Math.max(0, epochMs), 2 ** 48 - 1)
+    .toString(16)
+    .padStart(12, "0")
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-0000-0000-000000000000`
+}
+
+/** Conditions for parts of a period that share no receipt. The time of a call is read only where its id could be of another. */
+const partsOf = (sql: StoreSql, from = "-infinity", to = "infinity"): ReadonlyArray<Statement.Fragment> => {
+  if (from === "-infinity" && to === "infinity") return [sql`true`]
+  const fromMs = from === "-infinity" ? Number.NEGATIVE_INFINITY : Date.parse(from)
+  const toMs = to === "infinity" ? Number.POSITIVE_INFINITY : Date.parse(to)
+  const isCalledThen = sql`r.called_at >= ${from}::timestamptz AND r.called_at < ${to}::timestamptz`
+  const [first, last, end] = [fromMs - ID_SLACK_MS, toMs - ID_SLACK_MS, toMs + 2 * ID_SLACK_MS]
+  const parts: ReadonlyArray<readonly [startMs: number, stopMs: number, condition: Statement.Fragment]> = [
+    [first, Math.min(fromMs + REPORTED_MS_MAX, last), isCalledThen],
+    [fromMs + REPORTED_MS_MAX, last, sql`true`],
+    [Math.max(first, last), end, isCalledThen],
+    [Math.max(first, end), toMs + REPORTED_MS_MAX, sql`${isCalledThen} AND ${sql.literal(IS_LATE)}`]
+  ]
+  const uuid = (epochMs: number) => sql`${smallestIdAt(epochMs)}::uuid`
+  const wanted = parts
+    .filter(([startMs, stopMs]) => startMs < stopMs)
+    .map(([startMs, stopMs, is]) => sql`r.receipt_id >= ${uuid(startMs)} AND r.receipt_id < ${uuid(stopMs)} AND ${is}`)
+  return wanted.length === 0 ? [sql`false`] : wanted
+}
+
+/** The receipts of an account that match, newest first. */
+export const receiptsOf = Effect.fnUntraced(function* (
+  sql: StoreSql,
+  owner: ReceiptOwner,
+  { from, status, to, toolId }: ReceiptFilter
+) {
+  // The provider is named too: the few receipts of a small one are not looked for among all of a large consumer. Failed
+  // calls are few, and their index has the tool.
+  const [tool] =
+    toolId === undefined || (status !== undefined && status !== "success")
+      ? []
+      : yield* sql<{ readonly provider_id: string }>`SELECT provider_id FROM tools WHERE id = ${toolId}`
+  const where = sql.and([
+    owner.role === "consumer" ? sql`r.consumer_id = ${owner.ownerId}` : sql`r.provider_id = ${owner.ownerId}`,
+    ...(toolId === undefined ? [] : [sql`r.tool_id = ${toolId}`]),
+    ...(tool === undefined ? [] : [sql`r.provider_id = ${tool.provider_id}`]),
+    ...(status === undefined ? [] : [sql.in("r.status", codesOfStatus(status))])
+  ])
+  const parts = partsOf(sql, from, to)
+
+  // In order, although a count needs none: for the first few rows the planner would read the table of all accounts.
+  const ids = (condition: Statement.Fragment, limit: number, offset = 0) => {
+    const page = sql`ORDER BY receipt_id DESC LIMIT ${limit} OFFSET ${offset}`
+    const found = parts.map(
+      (part) => sql`SELECT r.receipt_id FROM receipts r WHERE ${sql.and([where, part, condition])}`
+    )
+    if (found.length === 1) return sql`${found[0]} ${page}`
+    const each = found.map((part) => sql`(${part} ORDER BY receipt_id DESC LIMIT ${limit + offset})`)
+    return sql`SELECT receipt_id FROM (${each.reduce((all, part) => sql`${all} UNION ALL ${part}`)}) found ${page}`
+  }
+
+  return {
+    count: (max: number) => sql`SELECT count(*) FROM (${ids(sql`true`, max)}) counted`.unprepared.number,
+    /** One more than the page has. The position is found on ids alone, so that a deep page does not read all rows before it. */
+    page: <Row extends object>(columns: string, { after, limit, offset }: PageRequest) =>
+      sql<Row>`
+        SELECT ${sql.literal(columns)} FROM (${ids(beyond(sql, after), limit + 1, offset)}) page
+        JOIN receipts r ON r.receipt_id = page.receipt_id ORDER BY r.receipt_id DESC`.unprepared
+  }
+})
+
+/** Rows after a position have smaller ids. A position that is not a receipt id ends the list. */
+const beyond = (sql: StoreSql, after: Position | undefined): Statement.Fragment => {
+  if (after === undefined) return sql`true`
+  return isIssuedReceiptId(after.id) ? sql`r.receipt_id < ${uuidOfReceipt(after.id)}::uuid` : sql`false`
+}
+
 interface SettledRow {
   readonly status: number
   readonly fee_bps: number
@@ -161,31 +210,9 @@ export const layer = Layer.effect(
       ),
 
       list: Effect.fn("PostgresReceiptStore.list")(function* (owner, filter, page) {
-        // The provider is named too: the few receipts of a small one are not looked for among all of a large consumer. Failed
-        // calls are few, and their index has the tool.
-        const [tool] =
-          filter.toolId === undefined || (filter.status !== undefined && filter.status !== "success")
-            ? []
-            : yield* sql<{ readonly provider_id: string }>`SELECT provider_id FROM tools WHERE id = ${filter.toolId}`
-        const where = sql.and([
-          belongsTo(sql, owner, "r"),
-          ...(filter.toolId === undefined ? [] : [sql`r.tool_id = ${filter.toolId}`]),
-          ...(tool === undefined ? [] : [sql`r.provider_id = ${tool.provider_id}`]),
-          ...(filter.status === undefined ? [] : [hasStatus(sql, filter.status)]),
-          ...(filter.from === undefined ? [] : [calledSince(sql, DateTime.makeUnsafe(filter.from))]),
-          ...(filter.to === undefined ? [] : [calledBefore(sql, DateTime.makeUnsafe(filter.to))])
-        ])
-        // In order, although a count needs none: for the first few rows the planner would read the table of all accounts.
-        const total = yield* sql`
-          SELECT count(*) FROM (SELECT 1 FROM receipts r WHERE ${where}
-            ORDER BY r.receipt_id DESC LIMIT ${receiptsCountedMax(filter)}) counted`.unprepared.number
-        // The position is found on ids alone, so that a deep page does not read all rows before it.
-        const rows = yield* sql<ReceiptRow>`
-          SELECT ${columns} FROM (
-            SELECT r.receipt_id FROM receipts r WHERE ${sql.and([where, ...beyond(sql, page.after)])}
-            ORDER BY r.receipt_id DESC LIMIT ${page.limit + 1} OFFSET ${page.offset}
-          ) page JOIN receipts r ON r.receipt_id = page.receipt_id
-          ORDER BY r.receipt_id DESC`.unprepared.all(toReceipt)
+        const asked = yield* receiptsOf(sql, owner, filter)
+        const total = yield* asked.count(receiptsCountedMax(filter))
+        const rows = yield* asked.page<ReceiptRow>(RECEIPT_COLUMNS, page).all(toReceipt)
         return pageOf(rows, page.limit, total, (last) => ({ key: "", id: last.receipt_id }))
       })
     })

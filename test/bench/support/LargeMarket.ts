@@ -125,6 +125,11 @@ const USAGE = `
     sum(request_bytes), sum(response_bytes), sum(tokens_input), sum(tokens_output)
   FROM receipts GROUP BY 1, 2, 3, 4 ORDER BY 2`
 
+const PROVIDER_USAGE = `
+  INSERT INTO provider_usage SELECT provider_id, date_trunc('day', hour, 'UTC'), tool_id, sum(calls), sum(successes),
+    sum(timeouts), sum(spend), sum(fee), sum(latency_ms), sum(request_bytes), sum(response_bytes), sum(tokens_input),
+    sum(tokens_output) FROM usage_hourly GROUP BY 1, 2, 3`
+
 const PAYERS = `
   INSERT INTO trust_daily (provider_id, day, consumer_id, paid, paid_calls, failed_calls, input_rejected, up_to_200_ms,
     up_to_500_ms, up_to_1000_ms, up_to_2000_ms, up_to_5000_ms, longest_ms)
@@ -302,6 +307,7 @@ const seed = Effect.fnUntraced(function* (size: Size, market: LargeMarket) {
   yield* filled("receipts", receiptRows(size, nowMs))
   yield* run("ANALYZE receipts")
   yield* filled("usage_hourly", USAGE)
+  yield* run(PROVIDER_USAGE)
   yield* filled("trust_daily", PAYERS)
   yield* filled("sla_hourly", ...LEVELS.slice(0, 2))
   yield* filled("sla_daily", ...LEVELS.slice(2))

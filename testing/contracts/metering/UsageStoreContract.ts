@@ -19,9 +19,10 @@ import type { ReceiptOwner } from "../../../domain/receipts/Receipts.ts"
 import type { PageRequest } from "../../../domain/shared/Page.ts"
 import { UnitOfWork } from "../../../domain/shared/StoreUnavailable.ts"
 import { aProvider } from "../shared/AccountSamples.ts"
+import { type Ending, receiptIdAt } from "../shared/CallSamples.ts"
 import type { Contract } from "../shared/Contract.ts"
 import { consumerWith, ledgerRule } from "../shared/LedgerSamples.ts"
-import { aListedTool, called, FIRST_PAGE } from "../shared/ToolSamples.ts"
+import { aListedTool, called, type CalledTool, FIRST_PAGE } from "../shared/ToolSamples.ts"
 
 const SINCE = DateTime.makeUnsafe("2026-11-19T10:00:00.000Z")
 
@@ -55,13 +56,17 @@ const aHistory = Effect.gen(function* () {
   const consumerId = yield* consumerWith(100_000)
   const provider = yield* aProvider()
   const [a, b] = [yield* aListedTool(provider, "a"), yield* aListedTool(provider, "b")]
-  const id = Effect.map(({ receipt }: Effect.Success<ReturnType<typeof called>>) => receipt.receipt_id)
-  yield* called(consumerId, a, "2026-11-19T09:59:59.999Z")
+  const call = Effect.fnUntraced(function* (tool: CalledTool, at: string, ending: Ending = {}) {
+    const invocationId = yield* receiptIdAt(DateTime.makeUnsafe(at))
+    yield* called(consumerId, tool, at, ending, { invocationId })
+    return invocationId
+  })
+  yield* call(a, "2026-11-19T09:59:59.999Z")
   const calls = [
-    yield* called(consumerId, a, "2026-11-19T10:00:00.000Z").pipe(id),
-    yield* called(consumerId, a, "2026-11-19T23:59:59.999Z", { cost: 0, status: "error" }).pipe(id),
-    yield* called(consumerId, a, "2026-11-20T00:00:00.000Z", { cost: 500 }).pipe(id),
-    yield* called(consumerId, b, "2026-11-20T00:00:00.001Z", { cost: 0, status: "timeout" }).pipe(id)
+    yield* call(a, "2026-11-19T10:00:00.000Z"),
+    yield* call(a, "2026-11-19T23:59:59.999Z", { cost: 0, status: "error" }),
+    yield* call(a, "2026-11-20T00:00:00.000Z", { cost: 500 }),
+    yield* call(b, "2026-11-20T00:00:00.001Z", { cost: 0, status: "timeout" })
   ] as const
   const consumer: ReceiptOwner = { role: "consumer", ownerId: consumerId }
   return { consumer, provider: { role: "provider", ownerId: provider.id } as ReceiptOwner, a, b, calls }

@@ -12,7 +12,7 @@ import { ConsumerId, ReceiptId } from "../../../domain/shared/Ids.ts"
 import type { PageRequest } from "../../../domain/shared/Page.ts"
 import type { UnitOfWork } from "../../../domain/shared/StoreUnavailable.ts"
 import { aProvider } from "../shared/AccountSamples.ts"
-import { aReceiptId } from "../shared/CallSamples.ts"
+import { aReceiptId, type Ending, receiptIdAt } from "../shared/CallSamples.ts"
 import type { Contract } from "../shared/Contract.ts"
 import { consumerWith, ledgerRule, money } from "../shared/LedgerSamples.ts"
 import { aListedTool, called, type CalledTool, FIRST_PAGE } from "../shared/ToolSamples.ts"
@@ -171,10 +171,16 @@ export const receiptStoreContract: Contract<
       // A receipt's id is made at the time of its call, or when the call is reported, at most days later.
       const now = yield* DateTime.now
       const hoursAgo = (hours: number) => DateTime.formatIso(DateTime.subtract(now, { hours }))
-      const [ten, eleven, noon] = [hoursAgo(3), hoursAgo(2), hoursAgo(1)]
-      const first = (yield* called(consumerId, a, ten)).receipt.receipt_id
-      const failed = (yield* called(consumerId, a, eleven, { cost: 0, status: "error" })).receipt.receipt_id
-      const last = (yield* called(consumerId, b, noon)).receipt.receipt_id
+      const made = Effect.fnUntraced(function* (tool: CalledTool, at: string, ending: Ending = {}) {
+        const invocationId = yield* receiptIdAt(ending.createdAt ?? DateTime.makeUnsafe(at))
+        yield* called(consumerId, tool, at, ending, { invocationId })
+        return invocationId
+      })
+      const [early, ten, eleven, noon] = [hoursAgo(60), hoursAgo(3), hoursAgo(2), hoursAgo(1)]
+      const first = yield* made(a, ten)
+      const failed = yield* made(a, eleven, { cost: 0, status: "error" })
+      const last = yield* made(b, noon)
+      const late = yield* made(b, early, { createdAt: now })
       const owner: ReceiptOwner = { role: "consumer", ownerId: consumerId }
       for (const [filter, ids] of [
         [{ toolId: a.toolId }, [failed, first]],
@@ -182,9 +188,15 @@ export const receiptStoreContract: Contract<
         [{ status: "rate_limited" }, []],
         [{ toolId: a.toolId, status: "success" }, [first]],
         [{ from: eleven }, [last, failed]],
-        [{ to: eleven }, [first]],
+        [{ to: eleven }, [late, first]],
+        [{ to: ten }, [late]],
+        [{ from: early }, [late, last, failed, first]],
+        [{ from: early, to: ten }, [late]],
+        [{ from: early, to: noon, toolId: b.toolId }, [late]],
+        [{ from: hoursAgo(59), to: noon }, [failed, first]],
         [{ from: ten, to: noon }, [failed, first]],
-        [{ from: eleven, to: eleven }, []]
+        [{ from: eleven, to: eleven }, []],
+        [{ from: ten, to: hoursAgo(1_000) }, []]
       ] as const) {
         assert.deepEqual(yield* idsOf(owner, filter), { ids: [...ids], next: undefined, total: ids.length })
       }

@@ -24,6 +24,13 @@ export const aToolId = Effect.map(uuid, (id) => ToolId.make(id))
 /** Of a call with the default fee. */
 export const aReceiptId = Effect.map(uuid, (id) => receiptIdOf(id, FEE_BASIS_POINTS_DEFAULT))
 
+/** Made at this time, as the id of a call that opens or is reported then. */
+export const receiptIdAt = (at: DateTime.Utc) =>
+  Effect.map(uuid, (id) => {
+    const digits = at.epochMilliseconds.toString(16).padStart(12, "0")
+    return receiptIdOf(`${digits.slice(0, 8)}-${digits.slice(8)}${id.slice(13)}`, FEE_BASIS_POINTS_DEFAULT)
+  })
+
 /** A call for 1,000 microcents, without free tier and idempotency key. */
 export const aCall = Effect.fnUntraced(function* (consumerId: ConsumerId, changes: Partial<OpenCall> = {}) {
   const openedAt = changes.openedAt ?? OPENED_AT
@@ -57,6 +64,8 @@ export interface Ending {
   readonly usesFreeCall?: boolean
   readonly requestId?: string
   readonly holdMs?: number
+  /** Default: 130 ms after the call began. */
+  readonly createdAt?: DateTime.Utc
   readonly sign?: (receipt: Omit<CloseCall["receipt"], "signature">) => string
 }
 
@@ -73,7 +82,7 @@ export const closingOf = Effect.fnUntraced(function* (call: OpenCall, ending: En
     duration_ms: 123,
     cost_microcents: cost,
     status: ending.status ?? "success",
-    created_at: format(DateTime.add(call.openedAt, { milliseconds: 130 }))
+    created_at: format(ending.createdAt ?? DateTime.add(call.openedAt, { milliseconds: 130 }))
   }
   const closing: CloseCall = {
     consumerId: call.consumerId,
