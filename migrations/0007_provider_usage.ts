@@ -2,13 +2,13 @@
  * Figures and lists of accounts with millions of calls. `usage_hourly` has a row for each consumer and hour, which are
  * millions for a provider: its usage is kept by day, too. `count_receipts` adds to both from now on, and `roll_up_usage` adds
  * what was counted before, a day at a time. Calls that were reported late have an index, so that the calls of a day are not
- * looked for among those of the next week.
+ * looked for among those of the next week. Receipts of old months may move to files.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { countReceipts, MARKET } from "./ledger/CountReceipts.ts"
 
-/** The table belongs to the main part, beside `account_balances`. */
+/** They belong to the main part, beside `account_balances`. */
 export const mainTables = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`CREATE TABLE provider_usage (
@@ -18,6 +18,17 @@ export const mainTables = Effect.gen(function* () {
     tokens_output int8 NOT NULL,
     PRIMARY KEY (provider_id, day, tool_id)
   ) WITH (fillfactor = 70)`
+
+  // Months whose receipts are in files, and what these add up to by account and lot.
+  yield* sql`CREATE TABLE receipt_archives (
+    month text PRIMARY KEY, manifest text NOT NULL, first_id uuid NOT NULL, last_id uuid NOT NULL,
+    archived_at timestamptz(3) NOT NULL
+  )`
+  yield* sql`CREATE TABLE archived_totals (
+    month text NOT NULL, account int2 NOT NULL, owner_id uuid NOT NULL, lot date NOT NULL,
+    credits int8 NOT NULL, debits int8 NOT NULL, transfers int8 NOT NULL,
+    PRIMARY KEY (month, account, owner_id, lot)
+  )`
 })
 
 export default Effect.gen(function* () {

@@ -51,6 +51,7 @@ const configured = Effect.fnUntraced(function* <A, E>(
 })
 
 const accountCommands = needing("@effect/sql-pg", () => import("./AccountCommands.ts"))
+const archiveCommand = needing("@effect/sql-pg", () => import("./ArchiveCommand.ts"))
 const databaseCommands = needing("@effect/sql-pg", () => import("./DatabaseCommands.ts"))
 const ledgerCommands = needing("@effect/sql-pg", () => import("./LedgerCommands.ts"))
 const logCommands = needing("@effect/sql-pg", () => import("./LogCommands.ts"))
@@ -88,9 +89,34 @@ const lostCalls = Command.make(
     )
 ).pipe(Command.withDescription("List calls that a failover lost"))
 
-const audit = Command.make("audit", settingFlags, (flags) =>
-  configured(flags, "database", (config) => Effect.flatMap(ledgerCommands, ({ audit }) => audit(config)))
+const audit = Command.make(
+  "audit",
+  {
+    files: Flag.optional(Flag.String("files").pipe(Flag.withDescription("Also from the archives in this folder"))),
+    settings: settingFlags
+  },
+  ({ files, settings }) =>
+    configured(settings, "database", (config) =>
+      Effect.flatMap(ledgerCommands, ({ audit }) => audit(config, given(files)))
+    )
 ).pipe(Command.withDescription("Recompute every balance from the transfers. Exit code 1 if one differs"))
+
+const archive = Command.make(
+  "archive",
+  {
+    before: Flag.optional(
+      Flag.String("before").pipe(Flag.withDescription("Month such as 2026-01: earlier ones are moved"))
+    ),
+    undo: Flag.optional(
+      Flag.String("undo").pipe(Flag.withDescription("Manifest of the newest archive, to put it back"))
+    ),
+    settings: settingFlags
+  },
+  ({ before, settings, undo }) =>
+    configured(settings, "database", (config) =>
+      Effect.flatMap(archiveCommand, ({ archive }) => archive(config, given(before), given(undo)))
+    )
+).pipe(Command.withDescription("Move receipts of old months to files"))
 
 const invoices = Command.make(
   "invoices",
@@ -174,6 +200,7 @@ const root = Command.make(NAME, settingFlags, (flags) => served(sourceOf(flags))
         audit,
         doctor,
         lostCalls,
+        archive,
         fsck,
         beginLog,
         verify,

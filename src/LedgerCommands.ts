@@ -7,6 +7,8 @@ import * as NodeDigest from "../adapters/crypto/NodeDigest.ts"
 import * as NodeEntropy from "../adapters/crypto/NodeEntropy.ts"
 import { auditFees } from "../adapters/sql/accounts/FeeAudit.ts"
 import * as PostgresLedgerStore from "../adapters/sql/ledger/PostgresLedgerStore.ts"
+import { archiveFaults } from "../adapters/sql/receipts/ReceiptArchive.ts"
+import { storeSql } from "../adapters/sql/shared/StoreSql.ts"
 import * as PostgresUnitOfWork from "../adapters/sql/shared/PostgresUnitOfWork.ts"
 import { makePayoutAttempts } from "../domain/earnings/Payouts.ts"
 import { amountText, Month } from "../domain/invoices/Invoice.ts"
@@ -33,7 +35,8 @@ const SOURCE: Readonly<Record<Discrepancy["figure"], string>> = {
   fee_bps: "its id"
 }
 
-export const audit = (config: AppConfig) =>
+/** With a folder of archives, also from its files. */
+export const audit = (config: AppConfig, files?: string) =>
   config.profile === "memory"
     ? NO_LEDGER
     : Effect.gen(function* () {
@@ -49,7 +52,8 @@ export const audit = (config: AppConfig) =>
             (one) =>
               `  ${one.account} of ${one.ownerId}: ${one.figure} is ${one.kept}, recomputed from ${SOURCE[one.figure]} ${one.recomputed}`
           ),
-          ...(yield* auditFees).map((finding) => `  ${finding}`)
+          ...(yield* auditFees).map((finding) => `  ${finding}`),
+          ...(files === undefined ? [] : yield* archiveFaults(yield* storeSql, files)).map((fault) => `  ${fault}`)
         ]
         if (findings.length > 0) return yield* failed("failed", `The ledger is inconsistent:\n${findings.join("\n")}`)
         const { shortfallMicrocents } = solvency
@@ -100,7 +104,7 @@ export const workOnPayouts = (config: AppConfig) =>
         yield* Console.log(`${yield* (yield* makePayoutAttempts).work} payouts completed.`)
       }).pipe(Effect.provide(services(config)))
 
-const monthOf = (given: string) => {
+export const monthOf = (given: string) => {
   const month = Schema.decodeUnknownResult(Month)(given)
   return Result.isSuccess(month)
     ? Effect.succeed(month.success)

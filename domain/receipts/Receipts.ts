@@ -226,12 +226,26 @@ export interface Settled {
   readonly holdMs: number | undefined
 }
 
+/** The receipt is in an archive whose files are not here, if it exists. */
+export class ReceiptArchived extends Schema.TaggedError<ReceiptArchived>()("ReceiptArchived", {
+  receiptId: ReceiptId,
+  month: Schema.String
+}) {
+  override get message() {
+    return `Receipts of ${this.month} such as ${this.receiptId} are in an archive, which is not available here.`
+  }
+}
+
 /** Reads receipts. `CallStore.close` writes them, in the transaction that settles the call. */
 export class ReceiptStore extends Context.Service<
   ReceiptStore,
   {
     find(id: ReceiptId): Effect.Effect<Option.Option<Receipt>, StoreUnavailable>
     settledOf(id: ReceiptId): Effect.Effect<Option.Option<Settled>, StoreUnavailable>
+    /** A receipt that was moved to an archive. */
+    findArchived(id: ReceiptId): Effect.Effect<Option.Option<Receipt>, ReceiptArchived | StoreUnavailable>
+    /** The end of the newest archived month, ISO 8601: receipts that were created before are found by their ids only. */
+    readonly archivedBefore: Effect.Effect<string | undefined, StoreUnavailable>
     /** Newest first: the calls of a consumer, or of a provider's tools. The total is at most `receiptsCountedMax`. */
     list(owner: ReceiptOwner, filter: ReceiptFilter, page: PageRequest): Effect.Effect<Page<Receipt>, StoreUnavailable>
   }

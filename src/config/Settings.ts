@@ -115,6 +115,7 @@ export const settings = {
     "stores the last signed tree of the log. Put it on a disk that survives the loss of the database. Default " +
       "when embedded: `DATA_DIR/log-signed-tree`"
   ),
+  ARCHIVE_DIR: setting(text, "folder of archived receipts: `archive` writes it, and nodes find receipts there by ID"),
   OPERATOR_KEY: secretSetting(secret, "API key of the operator. Without one the operator endpoints are disabled"),
   METRICS_TOKEN: secretSetting(
     secret,

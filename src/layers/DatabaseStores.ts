@@ -10,17 +10,19 @@ import { postgresStores } from "./PostgresStores.ts"
 
 export const databaseStores = (config: AppConfig) => {
   const connectionsMax = valueOf(config, "DATABASE_CONNECTIONS_MAX")
+  const archiveDir = config.ARCHIVE_DIR
   return config.profile === "embedded"
     ? Layer.unwrap(
         Effect.map(EmbeddedPostgres, ({ failed: gaveUp, ownerUrl, url }) =>
-          Layer.merge(postgresStores({ url, ownerUrl, connectionsMax }), watch(gaveUp))
+          Layer.merge(postgresStores({ url, ownerUrl, connectionsMax, archiveDir }), watch(gaveUp))
         )
       ).pipe(Layer.provide(Layer.effect(EmbeddedPostgres, embeddedPostgres(config))))
     : postgresStores({
         url: config.DATABASE_URL!,
         ownerUrl: config.MIGRATION_DATABASE_URL,
         readUrl: config.DATABASE_READ_URL,
-        connectionsMax
+        connectionsMax,
+        archiveDir
       })
 }
 

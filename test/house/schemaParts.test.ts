@@ -15,8 +15,8 @@ import { isCluster } from "../support/servers/CitusCluster.ts"
 import { PostgresTest } from "../support/servers/PostgresTest.ts"
 import { schemaParts, tableNames } from "../support/checks/SchemaParts.ts"
 
-/** The audit compares what calls did with what was posted. */
-const OF_POSTINGS = ["account_balances", "posted_transfers"]
+/** The audit compares what calls did, also those in archives, with what was posted. */
+const OF_POSTINGS = ["account_balances", "archived_totals", "posted_transfers"]
 
 class Parts extends Context.Service<
   Parts,

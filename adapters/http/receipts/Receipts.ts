@@ -7,8 +7,15 @@ import { format, formatMs } from "../../../domain/shared/Time.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
 import { pageFields, pageRequest } from "../pipeline/Decoding.ts"
 import { NotFound } from "../pipeline/Failures.ts"
-import { encodedRoute, replyRoute, route } from "../pipeline/Route.ts"
+import { notConfigured, type ProblemsOf } from "../pipeline/Problems.ts"
+import { routesWith } from "../pipeline/Route.ts"
 import { ReceiptsApi } from "./ReceiptsApi.ts"
+
+const receiptProblems = {
+  ReceiptArchived: notConfigured("Ask the operator for the archive of this month.")
+} satisfies ProblemsOf<ReceiptStore>
+
+const { encodedRoute, replyRoute, route } = routesWith(receiptProblems)
 
 const { endpoints } = ReceiptsApi
 
@@ -33,10 +40,16 @@ export const receiptsRoutes = Effect.gen(function* () {
         },
         page
       )
-      return { receipts: found.items, ...pageFields("receipts", page, found) }
+      const archivedBefore = yield* store.archivedBefore
+      return {
+        receipts: found.items,
+        ...pageFields("receipts", page, found),
+        ...(archivedBefore === undefined ? {} : { archived_before: archivedBefore })
+      }
     }),
     replyRoute(endpoints.find, function* ({ params }) {
-      const found = yield* receipts.find(params.id)
+      const recent = yield* receipts.find(params.id)
+      const found = Option.isSome(recent) ? recent : yield* store.findArchived(params.id)
       if (Option.isNone(found)) return yield* new NotFound({ what: `Receipt ${params.id}` })
       const { valid } = yield* receipts.verify(found.value)
       return {

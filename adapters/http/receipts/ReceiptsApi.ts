@@ -11,6 +11,7 @@ import { readBy, uncached } from "../contract/Endpoint.ts"
 import * as Field from "../contract/Field.ts"
 import { Instant, pageQuery } from "../contract/InputSchemas.ts"
 import { CONSUMER_ID, NOW, PROVIDER_ID, RECEIPT_ID, TOOL_ID } from "../contract/SampleValues.ts"
+import { Timestamp } from "../../../domain/shared/Time.ts"
 import { pageFields, ReceiptBody, receiptId, signature } from "../contract/SharedFields.ts"
 
 const receipt = Field.of(ReceiptBody, "The receipt.")
@@ -24,6 +25,10 @@ const ReceiptPage = Field.object("ReceiptPage", "A page of receipts.", {
   total: Field.int(
     `Number of items in the filtered list, counted up to ${COUNTED_MAX}; with \`tool_id\`, up to ${COUNTED_MAX / 10}.`,
     1
+  ),
+  archived_before: Field.optional(
+    Timestamp,
+    "Receipts that were created before this time are in an archive: no list has them, and each is found by its ID. Absent without an archive."
   )
 })
 
@@ -134,7 +139,8 @@ export class ReceiptsApi extends HttpApiGroup.make("receipts")
       summary: "Retrieve and verify a receipt",
       description: "Any client with the receipt ID can retrieve the receipt: IDs cannot be guessed.",
       params: { id: receiptId },
-      success: OneReceipt
+      success: OneReceipt,
+      problems: ["NOT_CONFIGURED"]
     }),
     Endpoint.get("call", "/api/v1/market/receipts/:id/call", {
       access: readBy("consumer", "provider"),

@@ -50,6 +50,8 @@ export const layer = Layer.effect(
             })
           )
         ),
+      findArchived: () => Effect.succeedNone,
+      archivedBefore: Effect.undefined,
       list: (owner, filter, page) =>
         Effect.sync(() => {
           const found = newestPage(

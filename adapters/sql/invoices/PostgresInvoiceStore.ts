@@ -276,7 +276,8 @@ export const layer = storeLayer(InvoiceStore, (sql) => {
           coalesce(sum(total) FILTER (WHERE kind = 'invoice'), 0)::int8 AS invoices,
           coalesce(sum(total) FILTER (WHERE kind = 'statement'), 0)::int8 AS statements,
           (SELECT coalesce(sum(cost), 0)::int8 FROM receipts
-            WHERE created_at >= ${toDate(start)} AND created_at < ${toDate(end)}) AS ledger
+            WHERE created_at >= ${toDate(start)} AND created_at < ${toDate(end)})
+            + (SELECT coalesce(sum(debits), 0)::int8 FROM archived_totals WHERE month = ${month}) AS ledger
         FROM invoices WHERE month = ${month}`.unprepared.one(rowReader<MonthTotals>({}, { documents: Number })),
 
     find: (id) => sql<DocumentRow>`SELECT document FROM invoices WHERE invoice_id = ${id}`.first(toInvoice),

@@ -77,7 +77,7 @@ const paused = (sql: StoreSql) => sql`SELECT pg_sleep(0.3)`
  * What calls earned, as rows of an account: of all receipts, or of those that are not counted in `account_balances` yet. The
  * provider's share has the lot of the day on which the receipt was created.
  */
-const earned = (sql: StoreSql, isWanted: Statement.Fragment) => sql`
+export const earned = (sql: StoreSql, isWanted: Statement.Fragment) => sql`
   SELECT ${ACCOUNT_CODE.provider}::int2 AS account, provider_id AS owner_id, (created_at AT TIME ZONE 'UTC')::date AS lot,
     sum(cost - fee)::int8 AS credits, count(*) FILTER (WHERE cost > fee) AS transfers
   FROM receipts WHERE cost > 0 AND ${isWanted} GROUP BY 2, 3
@@ -142,6 +142,7 @@ const readAudit = Effect.fnUntraced(function* (sql: StoreSql) {
       SELECT account, owner_id, lot, credits, 0::int8 AS debits, transfers FROM (${earned(sql, sql`true`)}) e
       UNION ALL
       SELECT ${wallet}::int2, consumer_id, NULL, 0, sum(cost)::int8, 0 FROM receipts WHERE cost > 0 GROUP BY consumer_id
+      UNION ALL SELECT account, owner_id, lot, credits, debits, transfers FROM archived_totals
     ), moved AS (
       SELECT debit AS account, consumer_id, provider_id, lot, 0::int8 AS credits, amount AS debits FROM posted
       UNION ALL SELECT credit, consumer_id, provider_id, lot, amount, 0 FROM posted

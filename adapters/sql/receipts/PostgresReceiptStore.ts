@@ -1,11 +1,14 @@
 /**
  * Receipts in PostgreSQL, returned byte for byte as signed: times have milliseconds, signatures 32 bytes.
  */
-import { Effect, Layer } from "effect"
+import { DateTime, Effect, Layer, Option } from "effect"
 import type { Statement } from "effect/sql"
+import type { Month } from "../../../domain/invoices/Invoice.ts"
+import { spanOf } from "../../../domain/invoices/Invoicing.ts"
 import { REPORT_DAYS_MAX } from "../../../domain/metering/DirectMetering.ts"
 import {
   type Receipt,
+  ReceiptArchived,
   type ReceiptFilter,
   receiptsCountedMax,
   type ReceiptOwner,
@@ -23,6 +26,7 @@ import { Microcents } from "../../../domain/shared/Microcents.ts"
 import { pageOf, type PageRequest, type Position } from "../../../domain/shared/Page.ts"
 import { causeOfCode, codesOfStatus, receiptOfUuid, uuidOfReceipt } from "../ledger/LedgerCodes.ts"
 import { type StoreSql, storeSql } from "../shared/StoreSql.ts"
+import { ArchiveFolder, findArchived, type Line } from "./ReceiptArchive.ts"
 
 // IDs of requests in `receipts.request_id`: generated ones, which are most, take 17 bytes instead of 36.
 
@@ -176,6 +180,18 @@ const beyond = (sql: StoreSql, after: Position | undefined): Statement.Fragment 
   return isIssuedReceiptId(after.id) ? sql`r.receipt_id < ${uuidOfReceipt(after.id)}::uuid` : sql`false`
 }
 
+/** A receipt in a file. */
+export const receiptOfLine = (line: Line): Receipt =>
+  toReceipt({
+    ...(line as unknown as ReceiptRow),
+    called_at: DateTime.toDate(DateTime.makeUnsafe(line["called_at"]!)),
+    created_at: DateTime.toDate(DateTime.makeUnsafe(line["created_at"]!)),
+    duration_ms: Number(line["duration_ms"]),
+    cost: BigInt(line["cost"]!),
+    status: Number(line["status"]),
+    signature: Buffer.from(line["signature"]!.slice(2), "hex")
+  })
+
 interface SettledRow {
   readonly status: number
   readonly fee_bps: number
@@ -189,6 +205,7 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const sql = yield* storeSql
     const columns = sql.literal(RECEIPT_COLUMNS)
+    const archives = Option.getOrUndefined(yield* Effect.serviceOption(ArchiveFolder))
 
     return ReceiptStore.of({
       find: Effect.fn("PostgresReceiptStore.find")((id) =>
@@ -208,6 +225,16 @@ export const layer = Layer.effect(
           })
         )
       ),
+
+      findArchived: Effect.fn("PostgresReceiptStore.findArchived")(function* (id) {
+        const found = isIssuedReceiptId(id) ? yield* findArchived(sql, archives, uuidOfReceipt(id)) : undefined
+        if (found?.month !== undefined) return yield* new ReceiptArchived({ receiptId: id, month: found.month })
+        return found === undefined ? Option.none() : Option.some(receiptOfLine(found.line))
+      }),
+
+      archivedBefore: sql<{ readonly month: Month | null }>`SELECT max(month) AS month FROM receipt_archives`
+        .one(({ month }) => (month === null ? undefined : DateTime.formatIso(spanOf(month).end)))
+        .pipe(Effect.withSpan("PostgresReceiptStore.archivedBefore")),
 
       list: Effect.fn("PostgresReceiptStore.list")(function* (owner, filter, page) {
         const asked = yield* receiptsOf(sql, owner, filter)

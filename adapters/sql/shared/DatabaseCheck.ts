@@ -143,7 +143,15 @@ const namesOf = (names: ReadonlyArray<string>): string =>
 // The privileges of the service's role, which protect append-only tables. The role that owns the tables runs the
 // migrations. The service connects as a second role that may read and add their rows, but not change or delete them.
 
-export const APPEND_ONLY_TABLES = ["audit_trail", "invoices", "posted_transfers", "provider_fees", "receipts"] as const
+export const APPEND_ONLY_TABLES = [
+  "archived_totals",
+  "audit_trail",
+  "invoices",
+  "posted_transfers",
+  "provider_fees",
+  "receipt_archives",
+  "receipts"
+] as const
 
 export const currentRole = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
