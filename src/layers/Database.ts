@@ -32,8 +32,6 @@ export interface Database {
   /** Names the database's read replicas. */
   readonly readUrl?: Redacted.Redacted | undefined
   readonly connectionsMax: number
-  /** The folder of archived receipts. */
-  readonly archiveDir?: string | undefined
   /** A schema of its own for all tables, in a database that other programs use too. It is created. Default: the role's. */
   readonly schema?: string | undefined
   /** The time that a statement waits for a lock; 0: as long as it takes. Default: 10 seconds. */
@@ -41,7 +39,7 @@ export interface Database {
 }
 
 /** The pool of a program that has one already. */
-export interface HostDatabase extends Pick<Database, "archiveDir" | "lockTimeoutMs" | "ownerUrl" | "schema"> {
+export interface HostDatabase extends Pick<Database, "lockTimeoutMs" | "ownerUrl" | "schema"> {
   /** Decodes values as `PgTypes` does by default. Stays open when the stores close. */
   readonly client: PgClient.PgClient
 }

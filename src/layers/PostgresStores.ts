@@ -23,7 +23,6 @@ import * as PostgresOperatorStores from "../../adapters/sql/operator/PostgresOpe
 import * as PostgresPaymentStores from "../../adapters/sql/payments/PostgresPaymentStores.ts"
 import * as PostgresPlatformStores from "../../adapters/sql/platform/PostgresPlatformStores.ts"
 import * as PostgresUpkeep from "../../adapters/sql/platform/PostgresUpkeep.ts"
-import { ArchiveFolder } from "../../adapters/sql/receipts/ReceiptArchive.ts"
 import * as PostgresReceiptStore from "../../adapters/sql/receipts/PostgresReceiptStore.ts"
 import * as PostgresChangeFeed from "../../adapters/sql/shared/PostgresChangeFeed.ts"
 import * as PostgresIdempotencyStore from "../../adapters/sql/shared/PostgresIdempotencyStore.ts"
@@ -181,10 +180,7 @@ export const postgresStores = (database: Database | HostDatabase) =>
       LostCalls.layer.pipe(Layer.provide(storesOfCommands)),
       PostgresUpkeep.layer({ latestVersion, run: migrateSchema(database) })
     )
-  ).pipe(
-    Layer.provide(Layer.succeed(ArchiveFolder, database.archiveDir)),
-    onDatabase(database, prepareSchema(database))
-  )
+  ).pipe(onDatabase(database, prepareSchema(database)))
 
 /** The ports of `Ledger` alone. The default fee is that of the service: this program has none to record. */
 export const postgresLedger = (database: Database | HostDatabase) =>

@@ -17,6 +17,8 @@ import { receiptIdAt } from "../../testing/contracts/shared/CallSamples.ts"
 import { postgresLedgerPorts } from "../contracts/ledgerPorts.ts"
 import { aCall, consumerWith, settled } from "../contracts/ledgerSamples.ts"
 import { fine, providing } from "../support/metering/Provider.ts"
+import { grantTo } from "../../adapters/sql/shared/DatabaseCheck.ts"
+import { asRole } from "../support/servers/ServiceRoles.ts"
 import { PostgresTest } from "../support/servers/PostgresTest.ts"
 import { finished, json, post, ready, temporaryFolder } from "../support/servers/ServiceProcess.ts"
 
@@ -174,7 +176,15 @@ it.layer(postgresLedgerPorts, { timeout: "300 seconds", excludeTestServices: tru
       yield* aPast
       const sql = yield* storeSql
       const folder = yield* temporaryFolder
-      const settings = { ...SETTINGS, DATABASE_URL: Redacted.value((yield* PostgresTest).url), ARCHIVE_DIR: folder }
+      // The service's role may not delete receipts: the owner of the tables does.
+      const { url } = yield* PostgresTest
+      const service = Redacted.value(yield* asRole(url, grantTo))
+      const settings = {
+        ...SETTINGS,
+        DATABASE_URL: service,
+        MIGRATION_DATABASE_URL: Redacted.value(url),
+        ARCHIVE_DIR: folder
+      }
       const archive = (...args: ReadonlyArray<string>) => finished(["archive", ...args], { settings })
       const before = yield* contents
       const current = DateTime.formatIsoDateUtc(yield* DateTime.now).slice(0, 7)

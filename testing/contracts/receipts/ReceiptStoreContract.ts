@@ -78,7 +78,10 @@ export const receiptStoreContract: Contract<
   ledgerRule(
     "finds no receipt of a call that was never closed",
     Effect.gen(function* () {
-      assert.deepEqual(yield* (yield* ReceiptStore).find(yield* aReceiptId), Option.none())
+      const store = yield* ReceiptStore
+      assert.deepEqual(yield* store.find(yield* aReceiptId), Option.none())
+      assert.deepEqual(yield* store.findArchived(yield* aReceiptId), Option.none())
+      assert.equal(yield* store.archivedBefore, undefined)
     })
   ),
 
