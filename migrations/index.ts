@@ -10,6 +10,7 @@ import disputeReference from "./0004_dispute_reference.ts"
 import bothEngines from "./0005_both_engines.ts"
 import failedReceipts from "./0006_failed_receipts.ts"
 import providerUsage from "./0007_provider_usage.ts"
+import levels from "./0008_levels.ts"
 import { patiently, type SchemaBusy, yielding } from "./YieldingLocks.ts"
 
 /**
@@ -25,7 +26,8 @@ const migrations = {
   "0004_dispute_reference": disputeReference,
   "0005_both_engines": bothEngines,
   "0006_failed_receipts": failedReceipts,
-  "0007_provider_usage": providerUsage
+  "0007_provider_usage": providerUsage,
+  "0008_levels": levels
 }
 
 /** The names of all migrations, in the order in which they are applied. */

@@ -1,35 +1,50 @@
 /**
- * Budgets cap a consumer's spending. They are enforced when a call is held.
+ * Budgets cap what a consumer spends, or one of its levels: a team, a key, a run. They are enforced when a call is held.
  */
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { Entropy } from "../shared/Cryptography.ts"
-import { type ConsumerId, type ProviderId, type ToolId, Uuid } from "../shared/Ids.ts"
+import { type ConsumerId, type LevelId, type ProviderId, type ToolId, Uuid } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import { format } from "../shared/Time.ts"
 
-/** A budget's period starts each day or month (UTC), or never. */
-export const BudgetPeriod = Schema.Literals(["day", "month", "total"])
+/** A budget's period starts each hour, day, week (on Monday) or month in UTC, or never. */
+export const BudgetPeriod = Schema.Literals(["hour", "day", "week", "month", "total"])
 export type BudgetPeriod = typeof BudgetPeriod.Type
 
 /** Undefined for `total`, which has only one period. */
 export const startOfPeriod = (period: BudgetPeriod, instant: DateTime.Utc): DateTime.Utc | undefined =>
-  period === "total" ? undefined : DateTime.startOf(instant, period)
+  period === "total" ? undefined : DateTime.startOf(instant, period, { weekStartsOn: 1 })
 
 export const resetsAt = (period: BudgetPeriod, instant: DateTime.Utc): string | undefined => {
-  if (period === "total") return undefined
-  const start = DateTime.startOf(instant, period)
-  return format(DateTime.add(start, period === "day" ? { days: 1 } : { months: 1 }))
+  const start = startOfPeriod(period, instant)
+  return start === undefined ? undefined : format(DateTime.add(start, { [`${period}s`]: 1 }))
+}
+
+/** What counts toward a budget, in the period that began then. */
+export interface Counted {
+  readonly period: BudgetPeriod
+  readonly periodStartMs: number
+  readonly spent: bigint
+  readonly held: bigint
+}
+
+/** Neither spending nor holds of an earlier period count: a call counts in the period in which it was opened. */
+export const inPeriodOf = (budget: Counted, at: DateTime.Utc): Pick<Counted, "spent" | "held"> => {
+  const start = startOfPeriod(budget.period, at)
+  return start !== undefined && budget.periodStartMs < start.epochMilliseconds ? { spent: 0n, held: 0n } : budget
 }
 
 /** Identifies a budget. It is a UUID. */
 export const BudgetId = Uuid.pipe(Schema.brand("BudgetId"))
 export type BudgetId = typeof BudgetId.Type
 
-/** A limit for what a consumer spends in each period, in all or for one tool or provider. */
+/** A limit for what a consumer or one of its levels spends in each period, in all or for one tool or provider. */
 export interface Budget {
   readonly id: BudgetId
   readonly consumerId: ConsumerId
+  /** Calls below this level only; of the whole account if undefined. */
+  readonly levelId: LevelId | undefined
   /** Calls of this tool only; of any tool if undefined. */
   readonly toolId: ToolId | undefined
   /** Calls of this provider only; of any provider if undefined. */
@@ -54,14 +69,29 @@ export interface BudgetStatus extends Budget {
 export class BudgetStore extends Context.Service<
   BudgetStore,
   {
-    /** False if the consumer has `most` budgets already; nothing is stored. */
+    /** False if the account, or the level, has `most` budgets already; nothing is stored. */
     create(budget: Budget, most: number): Effect.Effect<boolean, StoreUnavailable>
+    /**
+     * Makes these the budgets of their level, at most one for each period. One whose period the level has already keeps its id
+     * and what counts toward it.
+     */
+    replace(
+      consumerId: ConsumerId,
+      levelId: LevelId,
+      budgets: ReadonlyArray<Budget>
+    ): Effect.Effect<void, StoreUnavailable>
     /** May be below what is spent; further calls are then rejected. False if there is no such budget. */
     changeCap(consumerId: ConsumerId, id: BudgetId, cap: Microcents): Effect.Effect<boolean, StoreUnavailable>
     /** False if there is no such budget. */
     remove(consumerId: ConsumerId, id: BudgetId): Effect.Effect<boolean, StoreUnavailable>
-    /** Oldest first. */
+    /** Those of the account, oldest first. */
     list(consumerId: ConsumerId, now: DateTime.Utc): Effect.Effect<ReadonlyArray<BudgetStatus>, StoreUnavailable>
+    /** Those of these levels. */
+    ofLevels(
+      consumerId: ConsumerId,
+      levels: ReadonlyArray<LevelId>,
+      now: DateTime.Utc
+    ): Effect.Effect<ReadonlyArray<BudgetStatus>, StoreUnavailable>
   }
 >()("agent-tool-billing/domain/ledger/BudgetStore") {}
 
@@ -69,6 +99,12 @@ export const BUDGETS_PER_CONSUMER_MAX = 50
 
 /** The terms of a new budget. Earlier spending does not count toward it. */
 export type BudgetRequest = Pick<Budget, "toolId" | "providerId" | "cap" | "period">
+
+/** What one level may spend in each period. */
+export interface SpendingLimit {
+  readonly period: BudgetPeriod
+  readonly limit: Microcents
+}
 
 /** Every call is checked against all budgets of its consumer, so their number is limited. */
 export class TooManyBudgets extends Schema.TaggedError<TooManyBudgets>()("TooManyBudgets", { max: Schema.Int }) {
@@ -104,6 +140,7 @@ export class Budgets extends Context.Service<
         const budget = {
           id: BudgetId.make(yield* entropy.uuid),
           consumerId,
+          levelId: undefined,
           ...request,
           createdAt: yield* DateTime.now
         }

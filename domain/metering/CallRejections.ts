@@ -3,8 +3,9 @@
  */
 import { Effect, Schema } from "effect"
 import type { SchemaBudgetSpent } from "../catalog/JsonSchemas.ts"
+import { BudgetPeriod } from "../ledger/Budgets.ts"
 import { SignerUnavailable } from "../receipts/Receipts.ts"
-import type { ConsumerId } from "../shared/Ids.ts"
+import { type ConsumerId, LevelId } from "../shared/Ids.ts"
 import { formatAmount, type Microcents, zero } from "../shared/Microcents.ts"
 import { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import { inSeconds } from "../shared/Time.ts"
@@ -79,7 +80,12 @@ export class InsufficientFunds extends Schema.TaggedError<InsufficientFunds>()("
 /** The call could cost more than one of the consumer's budgets has left. Nothing was called or charged. */
 export class BudgetExceeded extends Schema.TaggedError<BudgetExceeded>()("BudgetExceeded", {
   budgetId: Schema.String,
+  /** Undefined: the budget is the account's. */
+  levelId: Schema.UndefinedOr(LevelId),
+  period: BudgetPeriod,
   capMicrocents: Schema.BigInt,
+  spentMicrocents: Schema.BigInt,
+  heldMicrocents: Schema.BigInt,
   leftMicrocents: Schema.BigInt,
   resetsAt: Schema.UndefinedOr(Schema.String)
 }) {
@@ -162,7 +168,11 @@ export const rejectionOf = (
       return Effect.fail(
         new BudgetExceeded({
           budgetId: opened.budgetId,
+          levelId: opened.levelId,
+          period: opened.period,
           capMicrocents: opened.capMicrocents,
+          spentMicrocents: opened.spentMicrocents,
+          heldMicrocents: opened.heldMicrocents,
           leftMicrocents: opened.leftMicrocents,
           resetsAt: opened.resetsAt
         })

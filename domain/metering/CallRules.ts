@@ -3,8 +3,9 @@
  * `calls_open` and `calls_close` of the database state the same rule in SQL, and the tests compare the two.
  */
 import type { DateTime } from "effect"
-import { type BudgetPeriod, resetsAt, startOfPeriod } from "../ledger/Budgets.ts"
+import { type Counted, inPeriodOf, resetsAt, startOfPeriod } from "../ledger/Budgets.ts"
 import { feeOf } from "../ledger/PlatformFee.ts"
+import type { LevelId } from "../shared/Ids.ts"
 import { type Microcents, zero } from "../shared/Microcents.ts"
 import type {
   CloseCall,
@@ -24,13 +25,10 @@ export interface KeyedCall {
   readonly answer: KeptResult | undefined
 }
 
-export interface CoveringBudget {
+export interface CoveringBudget extends Counted {
   readonly id: string
+  readonly levelId: LevelId | undefined
   readonly cap: bigint
-  readonly period: BudgetPeriod
-  readonly periodStartMs: number
-  readonly spent: bigint
-  readonly held: bigint
 }
 
 /** The input of `decideOpening`, read while the wallet is locked. */
@@ -40,7 +38,7 @@ export interface OpeningFacts {
   readonly frozen: boolean
   readonly availableMicrocents: bigint
   readonly freeCallsUsed: number
-  /** Budgets that apply to the tool and its provider, by id. */
+  /** Budgets that apply to the tool and its provider: those of the account, then those of its levels from the top, by id. */
   readonly budgets: ReadonlyArray<CoveringBudget>
 }
 
@@ -60,12 +58,17 @@ export const decideOpening = (call: OpenCall, facts: OpeningFacts): Opening => {
     return reject({ _tag: "InsufficientFunds", availableMicrocents, neededMicrocents: held })
   }
   for (const budget of held === zero ? [] : facts.budgets) {
-    const left = budget.cap - spentIn(budget, call.openedAt) - budget.held
+    const { held: heldBefore, spent } = inPeriodOf(budget, call.openedAt)
+    const left = budget.cap - spent - heldBefore
     if (left >= held) continue
     return reject({
       _tag: "BudgetExceeded",
       budgetId: budget.id,
+      levelId: budget.levelId,
+      period: budget.period,
       capMicrocents: budget.cap,
+      spentMicrocents: spent,
+      heldMicrocents: heldBefore,
       leftMicrocents: left > 0n ? left : 0n,
       resetsAt: resetsAt(budget.period, call.openedAt)
     })
@@ -91,19 +94,12 @@ export const earlierOf = (keyed: KeyedCall | undefined, requestHash: string | un
   return answer === undefined ? { _tag: "InFlight", invocationId } : { _tag: "Replay", answer }
 }
 
-/** Spending of an earlier period does not count against the cap. */
-export const spentIn = (budget: Pick<CoveringBudget, "period" | "periodStartMs" | "spent">, at: DateTime.Utc): bigint =>
-  budget.periodStartMs < startOf(budget.period, at) ? 0n : budget.spent
-
 /** A budget after the hold of an opened call. */
-export const reserveIn = (budget: CoveringBudget, held: bigint, at: DateTime.Utc) => ({
-  held: budget.held + held,
-  spent: spentIn(budget, at),
-  periodStartMs: Math.max(budget.periodStartMs, startOf(budget.period, at))
-})
-
-const startOf = (period: BudgetPeriod, at: DateTime.Utc): number =>
-  startOfPeriod(period, at)?.epochMilliseconds ?? Number.NEGATIVE_INFINITY
+export const reserveIn = (budget: CoveringBudget, amount: bigint, at: DateTime.Utc): Omit<Counted, "period"> => {
+  const { held, spent } = inPeriodOf(budget, at)
+  const startMs = startOfPeriod(budget.period, at)?.epochMilliseconds ?? Number.NEGATIVE_INFINITY
+  return { held: held + amount, spent, periodStartMs: Math.max(budget.periodStartMs, startMs) }
+}
 
 /** The input of `decideClosing`: the open call, else the signature of the consumer's receipt that closed it. */
 export interface ClosingFacts {

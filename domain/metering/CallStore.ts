@@ -5,8 +5,9 @@
  * another consumer's call, and each call is closed exactly once, by its caller or by the sweeper.
  */
 import { type Clock, Context, DateTime, Effect, Schema } from "effect"
+import type { BudgetPeriod } from "../ledger/Budgets.ts"
 import { type CallCause, type Receipt, ReceiptStatus } from "../receipts/Receipts.ts"
-import { type ConsumerId, type ProviderId, ReceiptId, type ToolId } from "../shared/Ids.ts"
+import { type ConsumerId, type LevelId, type ProviderId, ReceiptId, type ToolId } from "../shared/Ids.ts"
 import { formatAmount, Microcents } from "../shared/Microcents.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import { monotonicMs } from "../shared/Time.ts"
@@ -67,6 +68,8 @@ export interface OpenCall {
   /** After this time the sweeper may void the call. */
   readonly deadlineAt: DateTime.Utc
   readonly idempotency: CallIdempotency | undefined
+  /** Those of the caller's key or run, from the top. The call must fit into the budgets of each. Default: none. */
+  readonly levels?: ReadonlyArray<LevelId> | undefined
 }
 
 /** A caller's idempotency key and the request that it stands for, both as hashes. */
@@ -99,7 +102,12 @@ export type Opened =
   | {
       readonly _tag: "BudgetExceeded"
       readonly budgetId: string
+      /** Undefined: the budget is the account's. */
+      readonly levelId: LevelId | undefined
+      readonly period: BudgetPeriod
       readonly capMicrocents: bigint
+      readonly spentMicrocents: bigint
+      readonly heldMicrocents: bigint
       readonly leftMicrocents: bigint
       readonly resetsAt: string | undefined
     }

@@ -24,6 +24,10 @@ export type ToolId = typeof ToolId.Type
 export const KeyId = Uuid.pipe(Schema.brand("KeyId"))
 export type KeyId = typeof KeyId.Type
 
+/** Identifies a level of an account: a team, a key with bounds, or a run. It is a UUID. */
+export const LevelId = Uuid.pipe(Schema.brand("LevelId"))
+export type LevelId = typeof LevelId.Type
+
 /** Ours have 32 digits; other issuers of receipts in this format have as few as 16. */
 const receiptId = /^rcpt_[0-9a-f]{16,}$/u
 

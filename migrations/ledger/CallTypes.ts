@@ -8,7 +8,8 @@ export const callTypes = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
   // wallet: position in p_wallets. tier: number of the free tier (consumer, tool, month) in this batch; null where the
-  // tool has none. held arrives as the price; the function sets held, free, free_calls_left and budget_ids.
+  // tool has none. held arrives as the price, and budget_ids as the levels of the caller's key, the lowest one
+  // first; the function sets held, free, free_calls_left, and budget_ids to the lowest level and the budgets.
   yield* sql`CREATE TYPE call_opening AS (
     wallet int4, tier int4, free_calls int4, invocation_id uuid, consumer_id uuid, provider_id uuid, tool_id uuid,
     tool_name text, price_version int4, fee_bps smallint, origin smallint, opened_ms int8, deadline_ms int8,

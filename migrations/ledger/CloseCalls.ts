@@ -12,6 +12,8 @@ interface Form {
   readonly calls: string
   /** The same, with the open call of each as `o`. */
   readonly closed: string
+  /** `calls`, with the open call of each as `o` where it needs more than its receipt. */
+  readonly leveled: string
   /** The consumer of the first receipt. */
   readonly first: string
   /** Comparable with a column of consumers, so that tables are only accessed by index. */
@@ -24,6 +26,7 @@ interface Form {
 const ONE: Form = {
   calls: "(SELECT p_call.*) c",
   closed: "(SELECT p_call.*) c, (SELECT v_open.*) o",
+  leveled: "(SELECT p_call.*) c, (SELECT v_open.*) o",
   first: "p_call.consumer_id",
   consumers: "p_call.consumer_id",
   total: (amount) => amount,
@@ -33,6 +36,7 @@ const ONE: Form = {
 const MANY: Form = {
   calls: "unnest(p_calls) c",
   closed: "unnest(p_calls) c JOIN unnest(v_opens) o ON o.invocation_id = c.receipt_id",
+  leveled: "unnest(p_calls) c LEFT JOIN unnest(v_opens) o ON o.invocation_id = c.receipt_id",
   first: "v_owners[1]",
   consumers: "ANY (p_wallets)",
   total: (amount) => `sum(${amount})`,
@@ -42,15 +46,22 @@ const MANY: Form = {
 const CALLED_AT = "to_timestamp(c.called_ms::float8 / 1000)"
 const CREATED_AT = "to_timestamp(c.created_ms::float8 / 1000)"
 
-/** v_receipts: of the calls. v_free, v_budgeted, v_keyed: whether some call needs the statement. */
-const settle = ({ calls, closed, consumers, first, grouped, total }: Form): string => `
+const receipts = (calls: string, level: string): string => `
   INSERT INTO receipts (receipt_id, consumer_id, provider_id, tool_id, called_at, created_at, cost, fee, duration_ms,
     price_version, request_bytes, response_bytes, tokens_input, tokens_output, hold_ms, status, origin, fee_bps, signature,
-    tool_name, request_id)
+    tool_name, request_id, level_id)
   SELECT c.receipt_id, c.consumer_id, c.provider_id, c.tool_id, ${CALLED_AT}, ${CREATED_AT}, c.cost, c.fee, c.duration_ms,
     c.price_version, c.request_bytes, c.response_bytes, c.tokens_input, c.tokens_output, c.hold_ms, c.status, c.origin, c.fee_bps,
-    c.signature, c.tool_name, c.request_id
-  FROM ${calls};
+    c.signature, c.tool_name, c.request_id, ${level}
+  FROM ${calls};`
+
+/** v_receipts: of the calls. v_leveled, v_free, v_budgeted, v_keyed: whether some call needs the statement. */
+const settle = ({ calls, closed, consumers, first, grouped, leveled, total }: Form): string => `
+  IF v_leveled THEN
+    ${receipts(leveled, "o.level_id")}
+  ELSE
+    ${receipts(calls, "NULL")}
+  END IF;
 
   IF v_receipts IS NOT NULL THEN
     INSERT INTO receipts_unlogged (first_receipt, consumer_id, receipt_ids)
@@ -66,9 +77,12 @@ const settle = ({ calls, closed, consumers, first, grouped, total }: Form): stri
   END IF;
 
   IF v_budgeted THEN
+    -- A hold returns to the period in which its call was opened, if that goes on. 3: total.
     UPDATE budgets b SET held = b.held - g.held, spent = b.spent + g.cost
-    FROM (SELECT c.consumer_id, i.budget_id, ${total("o.held")} AS held, ${total("c.cost")} AS cost
-      FROM ${closed}, unnest(o.budget_ids) AS i (budget_id) ${grouped("1, 2")}) g
+    FROM (SELECT x.consumer_id, x.budget_id, ${total("o.held")} AS held, ${total("c.cost")} AS cost
+      FROM ${closed}, unnest(o.budget_ids) AS i (budget_id), budgets x
+      WHERE x.consumer_id = ${consumers} AND x.consumer_id = c.consumer_id AND x.budget_id = i.budget_id
+        AND (x.period = 3 OR x.period_start <= o.opened_at) ${grouped("1, 2")}) g
     WHERE b.consumer_id = ${consumers} AND b.consumer_id = g.consumer_id AND b.budget_id = g.budget_id;
   END IF;
 
@@ -110,6 +124,7 @@ export const closeCalls = Effect.gen(function* () {
       v_stored_owners uuid[];
       v_signatures bytea[];
       v_wrong boolean;
+      v_leveled boolean;
       v_free boolean;
       v_budgeted boolean;
       v_keyed boolean;
@@ -130,6 +145,7 @@ export const closeCalls = Effect.gen(function* () {
           RETURNING o.* INTO v_open;
           IF FOUND THEN
             holds := ARRAY[p_call.held];
+            v_leveled := v_open.level_id IS NOT NULL;
             v_free := v_open.free AND NOT p_call.uses_free_call;
             v_budgeted := v_open.budget_ids IS NOT NULL;
             v_keyed := v_open.key_hash IS NOT NULL;
@@ -158,13 +174,14 @@ export const closeCalls = Effect.gen(function* () {
 
       WITH gone AS (
         DELETE FROM calls_open o WHERE o.invocation_id = ANY (p_receipts) AND o.consumer_id = ANY (p_wallets)
-        RETURNING o.invocation_id, o.consumer_id, o.held, o.fee_bps, o.free, o.budget_ids IS NOT NULL AS budgeted,
-          o.key_hash IS NOT NULL AS keyed,
-          CASE WHEN o.free OR o.budget_ids IS NOT NULL OR o.key_hash IS NOT NULL THEN ROW(o.*)::calls_open END AS special
+        RETURNING o.invocation_id, o.consumer_id, o.held, o.fee_bps, o.free, o.level_id IS NOT NULL AS leveled,
+          o.budget_ids IS NOT NULL AS budgeted, o.key_hash IS NOT NULL AS keyed,
+          CASE WHEN o.free OR o.level_id IS NOT NULL OR o.budget_ids IS NOT NULL OR o.key_hash IS NOT NULL
+            THEN ROW(o.*)::calls_open END AS special
       )
-      SELECT array_agg(g.invocation_id), array_agg(g.consumer_id), array_agg(g.held), array_agg(g.fee_bps), bool_or(g.free),
-        bool_or(g.budgeted), bool_or(g.keyed), array_agg(g.special)
-      INTO v_receipts, v_owners, holds, v_fees, v_free, v_budgeted, v_keyed, v_opens
+      SELECT array_agg(g.invocation_id), array_agg(g.consumer_id), array_agg(g.held), array_agg(g.fee_bps),
+        bool_or(g.leveled), bool_or(g.free), bool_or(g.budgeted), bool_or(g.keyed), array_agg(g.special)
+      INTO v_receipts, v_owners, holds, v_fees, v_leveled, v_free, v_budgeted, v_keyed, v_opens
       FROM (SELECT * FROM gone ORDER BY invocation_id) g;
 
       IF v_receipts IS DISTINCT FROM p_receipts OR v_owners IS DISTINCT FROM p_owners OR holds IS DISTINCT FROM p_held

@@ -6,13 +6,17 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { covered, lockWallets } from "./LockWallets.ts"
 
-/** Writes the calls that `c` ranges over: one call from variables, or any number from an array. */
-const insert = (calls: string): string => `
+/**
+ * Writes the calls that `c` ranges over: one call from variables, or any number from an array. `budgets`: whether those of
+ * each call are known, after its lowest level in `budget_ids`.
+ */
+const insert = (calls: string, budgets: "true" | "false" | "v_decided"): string => `
   INSERT INTO calls_open (invocation_id, consumer_id, provider_id, tool_id, held, opened_at, deadline_at, price_version,
-    free_calls_left, origin, fee_bps, free, tool_name, key_hash, request_hash, budget_ids)
+    free_calls_left, origin, fee_bps, free, tool_name, key_hash, request_hash, level_id, budget_ids)
   SELECT c.invocation_id, c.consumer_id, c.provider_id, c.tool_id, c.held, to_timestamp(c.opened_ms::float8 / 1000),
     to_timestamp(c.deadline_ms::float8 / 1000), c.price_version, c.free_calls_left, c.origin, c.fee_bps, c.free,
-    c.tool_name, c.key_hash, c.request_hash, c.budget_ids
+    c.tool_name, c.key_hash, c.request_hash, c.budget_ids[1],
+    CASE WHEN ${budgets} AND cardinality(c.budget_ids) > 1 THEN c.budget_ids[2:] END
   FROM ${calls};`
 
 const countFree = (rows: string): string => `
@@ -20,7 +24,12 @@ const countFree = (rows: string): string => `
   ON CONFLICT (consumer_id, tool_id, month) DO UPDATE SET used = f.used + excluded.used;`
 
 /** The beginning of a budget's period in which the call is opened. The numbers are those of `PERIOD_CODE`. */
-const PERIOD_START = "CASE WHEN b.period = 1 THEN v_today WHEN b.period = 2 THEN v_this_month ELSE '-infinity' END"
+const PERIOD_START =
+  "CASE WHEN b.period = 1 THEN v_today WHEN b.period = 2 THEN v_this_month WHEN b.period = 4 THEN v_this_hour " +
+  "WHEN b.period = 5 THEN v_this_week ELSE '-infinity' END"
+
+/** An amount that counts in the period in which the call is opened. */
+const current = (amount: string): string => `CASE WHEN b.period_start < ${PERIOD_START} THEN 0 ELSE ${amount} END`
 
 const ONE = "(SELECT p_call.*) c"
 const MANY = "unnest(p_calls) c"
@@ -85,8 +94,13 @@ export const openCalls = Effect.gen(function* () {
       v_detail text;
       v_i int := 0;
       v_opened_at timestamptz;
+      v_ahead timestamptz;
       v_today timestamptz;
       v_this_month timestamptz;
+      v_this_hour timestamptz;
+      v_this_week timestamptz;
+      v_levels uuid[];
+      v_decided boolean := false;
       v_month date;
       v_some_free boolean := false;
       v_some_held boolean := true;
@@ -107,7 +121,7 @@ export const openCalls = Effect.gen(function* () {
                   WHERE k.consumer_id = p_call.consumer_id AND k.key_hash = p_call.key_hash);
             END IF;
             IF NOT v_known THEN
-              ${insert(ONE)}
+              ${insert(ONE, "false")}
               RETURN;
             END IF;
             -- Takes the hold back: the key decides.
@@ -144,6 +158,7 @@ export const openCalls = Effect.gen(function* () {
       IF v_single OR p_again OR p_tiered OR v_stepwise OR v_known_keys IS NOT NULL THEN
         v_available := before;
         v_opened := '{}';
+        v_decided := true;
         v_some_held := false;
         v_holds := array_fill(0::int8, ARRAY[cardinality(p_wallets)]);
         FOREACH p_call IN ARRAY p_calls LOOP
@@ -151,6 +166,8 @@ export const openCalls = Effect.gen(function* () {
           v_code := 0;
           v_again := false;
           v_detail := NULL;
+          v_levels := p_call.budget_ids;
+          p_call.budget_ids := ARRAY[v_levels[1]];
           <<decide>>
           BEGIN
             IF p_again THEN
@@ -226,30 +243,42 @@ export const openCalls = Effect.gen(function* () {
 
             IF v_budgeted[p_call.wallet] AND p_call.held > 0 THEN
               v_opened_at := to_timestamp(p_call.opened_ms::float8 / 1000);
-              v_today := date_trunc('day', v_opened_at, 'UTC');
-              v_this_month := date_trunc('month', v_opened_at, 'UTC');
-              FOR v_budget IN
-                SELECT b.budget_id, b.cap, b.period, b.cap - b.held
-                  - CASE WHEN b.period_start < ${PERIOD_START} THEN 0 ELSE b.spent END
-                  AS remaining
-                FROM budgets b
-                WHERE b.consumer_id = p_call.consumer_id AND (b.tool_id IS NULL OR b.tool_id = p_call.tool_id)
-                  AND (b.provider_id IS NULL OR b.provider_id = p_call.provider_id)
-                ORDER BY b.budget_id
+              v_ahead := v_opened_at;
               LOOP
-                IF v_budget.remaining < p_call.held THEN
-                  v_code := 3;
-                  v_detail := json_build_object('id', v_budget.budget_id, 'cap', v_budget.cap::text,
-                    'left', greatest(v_budget.remaining, 0)::text, 'period', v_budget.period);
-                  EXIT decide;
-                END IF;
-                p_call.budget_ids := p_call.budget_ids || v_budget.budget_id;
+                v_today := date_trunc('day', v_opened_at, 'UTC');
+                v_this_month := date_trunc('month', v_opened_at, 'UTC');
+                v_this_hour := date_trunc('hour', v_opened_at, 'UTC');
+                v_this_week := date_trunc('week', v_opened_at, 'UTC');
+                FOR v_budget IN
+                  SELECT b.budget_id, b.level_id, b.cap, b.period, b.period_start, ${current("b.held")} AS held,
+                    ${current("b.spent")} AS spent
+                  FROM budgets b
+                  WHERE b.consumer_id = p_call.consumer_id AND (b.level_id IS NULL OR b.level_id = ANY (v_levels))
+                    AND (b.tool_id IS NULL OR b.tool_id = p_call.tool_id)
+                    AND (b.provider_id IS NULL OR b.provider_id = p_call.provider_id)
+                  ORDER BY array_position(v_levels, b.level_id) DESC, b.budget_id
+                LOOP
+                  IF v_budget.cap - v_budget.spent - v_budget.held < p_call.held THEN
+                    v_code := 3;
+                    v_detail := json_build_object('id', v_budget.budget_id, 'level', v_budget.level_id, 'period',
+                      v_budget.period, 'cap', v_budget.cap::text, 'spent', v_budget.spent::text, 'held', v_budget.held::text);
+                    EXIT decide;
+                  END IF;
+                  p_call.budget_ids := p_call.budget_ids || v_budget.budget_id;
+                  IF v_budget.period <> 3 THEN
+                    v_ahead := greatest(v_ahead, v_budget.period_start);
+                  END IF;
+                END LOOP;
+                EXIT WHEN v_ahead = v_opened_at;
+                -- Another node's clock is ahead: the call counts as opened where that node's period begins.
+                v_opened_at := v_ahead;
+                p_call.opened_ms := ceil(extract(epoch FROM v_ahead) * 1000);
+                p_call.budget_ids := p_call.budget_ids[1:1];
               END LOOP;
               UPDATE budgets b
-              SET held = b.held + p_call.held,
-                spent = CASE WHEN b.period_start < ${PERIOD_START} THEN 0 ELSE b.spent END,
+              SET held = p_call.held + ${current("b.held")}, spent = ${current("b.spent")},
                 period_start = greatest(b.period_start, ${PERIOD_START})
-              WHERE b.consumer_id = p_call.consumer_id AND b.budget_id = ANY (p_call.budget_ids);
+              WHERE b.consumer_id = p_call.consumer_id AND b.budget_id = ANY (p_call.budget_ids[2:]);
             END IF;
             IF p_call.held > 0 THEN
               v_some_held := true;
@@ -273,9 +302,9 @@ export const openCalls = Effect.gen(function* () {
         WHERE w.consumer_id = ANY (p_wallets) AND v_holds[width_bucket(w.consumer_id, p_wallets)] > 0;
       END IF;
       IF NOT v_single THEN
-        ${insert(MANY)}
+        ${insert(MANY, "v_decided")}
       ELSIF v_code <= 1 AND NOT v_again THEN
-        ${insert(ONE)}
+        ${insert(ONE, "true")}
       END IF;
       IF v_some_free AND v_single THEN
         ${countFree("VALUES (p_call.consumer_id, p_call.tool_id, v_month, 1)")}

@@ -122,6 +122,7 @@ describe.skipIf(isCluster)("On one server, where the schema is made anew", () =>
           const budget = {
             id: BudgetId.make(yield* (yield* Entropy).uuid),
             consumerId,
+            levelId: undefined,
             toolId: undefined,
             providerId: undefined,
             cap: money(1_000_000),

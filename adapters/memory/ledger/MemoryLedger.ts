@@ -34,7 +34,8 @@ export interface OpenCallRow {
   readonly call: OpenCall
   readonly held: bigint
   readonly free: boolean
-  readonly budgets: ReadonlyArray<BudgetRow>
+  /** With the beginning of the period in which the call was opened. */
+  readonly budgets: ReadonlyArray<{ readonly budget: BudgetRow; readonly periodStartMs: number }>
   readonly freeCallsLeft: number | undefined
   /** The leg after which the call waits for its caller; undefined while it runs. */
   readonly suspendedLeg: number | undefined

@@ -4,7 +4,7 @@
  */
 import { DateTime, Effect, Layer, Option } from "effect"
 import { isSameBook, WrongBook } from "../../../domain/ledger/Book.ts"
-import { type BudgetId, type BudgetStatus, BudgetStore } from "../../../domain/ledger/Budgets.ts"
+import { type Budget, type BudgetId, type BudgetStatus, BudgetStore, inPeriodOf } from "../../../domain/ledger/Budgets.ts"
 import {
   type AccountTotals,
   type Audit,
@@ -37,10 +37,9 @@ import {
   type Transfer,
   transfersOfCall
 } from "../../../domain/ledger/Transfer.ts"
-import { spentIn } from "../../../domain/metering/CallRules.ts"
 import type { ConsumerId } from "../../../domain/shared/Ids.ts"
 import { oldestFirst } from "../shared/MemoryRows.ts"
-import { put, write } from "../shared/MemoryUnitOfWork.ts"
+import { put, remove, write } from "../shared/MemoryUnitOfWork.ts"
 import {
   balanceKey,
   balanceRowOf,
@@ -61,10 +60,31 @@ const budgetStore = Layer.effect(
       create: (budget, most) =>
         Effect.suspend(() => {
           const own = budgets.get(budget.consumerId) ?? new Map<BudgetId, BudgetRow>()
-          if (own.size >= most) return Effect.succeed(false)
+          const ofLevel = [...own.values()].filter(({ levelId }) => levelId === budget.levelId)
+          if (ofLevel.length >= most) return Effect.succeed(false)
           budgets.set(budget.consumerId, own)
-          const row = { ...budget, spent: 0n, held: 0n, periodStartMs: budget.createdAt.epochMilliseconds }
-          return Effect.as(put(own, budget.id, row), true)
+          return Effect.as(put(own, budget.id, newRow(budget)), true)
+        }),
+      replace: (consumerId, levelId, wanted) =>
+        Effect.suspend(() => {
+          const own = budgets.get(consumerId) ?? new Map<BudgetId, BudgetRow>()
+          budgets.set(consumerId, own)
+          const ofLevel = [...own.values()].filter((row) => row.levelId === levelId)
+          const kept = (row: BudgetRow) => wanted.some(({ period }) => period === row.period)
+          return Effect.andThen(
+            Effect.forEach(
+              ofLevel.filter((row) => !kept(row)),
+              (row) => remove(own, row.id)
+            ),
+            Effect.forEach(
+              wanted,
+              (budget) => {
+                const row = ofLevel.find(({ period }) => period === budget.period)
+                return row === undefined ? put(own, budget.id, newRow(budget)) : changeCap(row, budget.cap)
+              },
+              { discard: true }
+            )
+          )
         }),
       changeCap: (consumerId, id, cap) =>
         Effect.suspend(() => {
@@ -76,16 +96,21 @@ const budgetStore = Layer.effect(
           const own = budgets.get(consumerId)
           const budget = own?.get(id)
           if (own === undefined || budget === undefined) return Effect.succeed(false)
-          return write(
-            () => own.delete(id),
-            () => own.set(id, budget)
-          )
+          return Effect.as(remove(own, id), true)
         }),
       list: (consumerId, now) =>
         Effect.sync(() =>
           [...(budgets.get(consumerId)?.values() ?? [])]
+            .filter(({ levelId }) => levelId === undefined)
             .toSorted(oldestFirst((budget) => budget.createdAt))
-            .map((budget) => statusOf(budget, spentIn(budget, now)))
+            .map((budget) => statusOf(budget, now))
+        ),
+      ofLevels: (consumerId, levels, now) =>
+        Effect.sync(() =>
+          [...(budgets.get(consumerId)?.values() ?? [])]
+            .filter(({ levelId }) => levelId !== undefined && levels.includes(levelId))
+            .toSorted(oldestFirst((budget) => budget.createdAt))
+            .map((budget) => statusOf(budget, now))
         )
     })
   })
@@ -103,10 +128,18 @@ const changeCap = (budget: BudgetRow, cap: BudgetRow["cap"]) =>
     }
   )
 
-const statusOf = (
-  { spent: _, held, periodStartMs: _start, ...budget }: BudgetRow,
-  spentMicrocents: bigint
-): BudgetStatus => ({ ...budget, spentMicrocents, heldMicrocents: held })
+const newRow = (budget: Budget): BudgetRow => ({
+  ...budget,
+  spent: 0n,
+  held: 0n,
+  periodStartMs: budget.createdAt.epochMilliseconds
+})
+
+const statusOf = (row: BudgetRow, now: DateTime.Utc): BudgetStatus => {
+  const { held: _, periodStartMs: __, spent: ___, ...budget } = row
+  const { held, spent } = inPeriodOf(row, now)
+  return { ...budget, spentMicrocents: spent, heldMicrocents: held }
+}
 
 // Totals of the memory ledger: as stored, and recomputed from every transfer and open call.
 

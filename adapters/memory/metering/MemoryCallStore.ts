@@ -131,6 +131,7 @@ const open = (state: State, call: OpenCall): Opened => {
   const { free, freeCallsLeft, held } = answer
   const covering = held === zero ? [] : budgets
   for (const budget of covering) Object.assign(budget, reserveIn(budget, held, openedAt))
+  const reserved = covering.map((budget) => ({ budget, periodStartMs: budget.periodStartMs }))
   wallet.held += held
   if (free) state.freeCallsUsed.set(tier, used + 1)
   if (key !== undefined) state.openKeys.set(key, call.invocationId)
@@ -138,7 +139,7 @@ const open = (state: State, call: OpenCall): Opened => {
     call,
     held,
     free,
-    budgets: covering,
+    budgets: reserved,
     freeCallsLeft,
     suspendedLeg: undefined
   })
@@ -172,7 +173,8 @@ const close = (state: State, call: CloseCall): Closed => {
     lot.earned += earned
   }
   if (fee > zero) balanceRowOf(state, "platform_fee", MARKET_OWNER).credits += fee
-  for (const budget of budgets) {
+  for (const { budget, periodStartMs } of budgets) {
+    if (budget.periodStartMs !== periodStartMs) continue
     budget.held -= held
     budget.spent += cost
   }
@@ -210,14 +212,17 @@ const keyedCall = (state: State, key: string): KeyedCall | undefined => {
   return { requestHash, invocationId: openId, answer: undefined }
 }
 
-const budgetsCovering = (state: State, call: OpenCall): ReadonlyArray<BudgetRow> =>
-  [...(state.budgets.get(call.consumerId)?.values() ?? [])]
+const budgetsCovering = (state: State, call: OpenCall): ReadonlyArray<BudgetRow> => {
+  const levels: ReadonlyArray<string | undefined> = [undefined, ...(call.levels ?? [])]
+  return [...(state.budgets.get(call.consumerId)?.values() ?? [])]
     .filter(
       (budget) =>
+        levels.includes(budget.levelId) &&
         (budget.toolId === undefined || budget.toolId === call.toolId) &&
         (budget.providerId === undefined || budget.providerId === call.providerId)
     )
-    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    .toSorted((a, b) => levels.indexOf(a.levelId) - levels.indexOf(b.levelId) || (a.id < b.id ? -1 : 1))
+}
 
 const monthOf = (instant: DateTime.Utc): string => format(instant).slice(0, 7)
 

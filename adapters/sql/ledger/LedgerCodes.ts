@@ -71,7 +71,7 @@ export const receiptOriginOf = (call: CloseCall): number =>
 export const originOfCode = (code: number): OpenCall["origin"] =>
   code === FREE_PROXY_CODE ? "proxy" : wordOf(ORIGIN_CODE, code)
 
-export const PERIOD_CODE: Codes<BudgetPeriod> = { day: 1, month: 2, total: 3 }
+export const PERIOD_CODE: Codes<BudgetPeriod> = { day: 1, month: 2, total: 3, hour: 4, week: 5 }
 
 /** The word of a code from the database. */
 export const wordOf = <Word extends string>(codes: Codes<Word>, code: number): Word => {

@@ -2,16 +2,27 @@
  * Budgets in PostgreSQL. The wallet says whether its consumer has any, so that calls without budgets skip the lookup.
  */
 import { type DateTime, Effect, Layer } from "effect"
-import { type BudgetStatus, BudgetStore, startOfPeriod } from "../../../domain/ledger/Budgets.ts"
+import type { Statement } from "effect/sql"
+import { type Budget, type BudgetStatus, BudgetStore, type Counted, inPeriodOf } from "../../../domain/ledger/Budgets.ts"
 import type { ConsumerId } from "../../../domain/shared/Ids.ts"
-import { rowReader, toDate, toDateOrNull } from "../shared/Rows.ts"
+import { rowReader, toDate } from "../shared/Rows.ts"
 import { storeSql } from "../shared/StoreSql.ts"
 import { PERIOD_CODE, wordOf } from "./LedgerCodes.ts"
 
-const toStatus = rowReader<BudgetStatus>(
-  { budget_id: "id", spent: "spentMicrocents", held: "heldMicrocents" },
-  { period: (code: number) => wordOf(PERIOD_CODE, code) }
+const toRow = rowReader<Budget & Counted>(
+  { budget_id: "id", period_start: "periodStartMs" },
+  { period: (code: number) => wordOf(PERIOD_CODE, code), period_start: (start: Date) => start.getTime() }
 )
+
+const toStatus =
+  (now: DateTime.Utc) =>
+  (row: object): BudgetStatus => {
+    const { held: _, periodStartMs: __, spent: ___, ...budget } = toRow(row)
+    const { held, spent } = inPeriodOf(toRow(row), now)
+    return { ...budget, spentMicrocents: spent, heldMicrocents: held }
+  }
+
+const COLUMNS = "consumer_id, budget_id, level_id, tool_id, provider_id, cap, period, period_start, held, spent, created_at"
 
 export const layer = Layer.effect(
   BudgetStore,
@@ -29,23 +40,40 @@ export const layer = Layer.effect(
         return done
       }).pipe(sql.withTransaction)
 
-    /** When the period of a budget began in which this instant is. */
-    const begunBy = (now: DateTime.Utc) => sql`CASE
-      WHEN period = ${PERIOD_CODE.day} THEN ${toDateOrNull(startOfPeriod("day", now))}::timestamptz
-      WHEN period = ${PERIOD_CODE.month} THEN ${toDateOrNull(startOfPeriod("month", now))}::timestamptz
-      ELSE '-infinity' END`
+    const columns = sql.literal(COLUMNS)
+
+    const insert = (budget: Budget, where: Statement.Fragment) => {
+      const createdAt = toDate(budget.createdAt)
+      return sql`
+        INSERT INTO budgets (consumer_id, budget_id, level_id, tool_id, provider_id, cap, period, period_start, created_at)
+        SELECT ${budget.consumerId}::uuid, ${budget.id}::uuid, ${budget.levelId ?? null}::uuid, ${budget.toolId ?? null}::uuid,
+          ${budget.providerId ?? null}::uuid, ${budget.cap}::int8, ${PERIOD_CODE[budget.period]}::int2,
+          ${createdAt}::timestamptz, ${createdAt}::timestamptz
+        WHERE ${where} RETURNING 1`.hasRows
+    }
 
     return BudgetStore.of({
       create: Effect.fn("PostgresBudgetStore.create")((budget, most) => {
-        const createdAt = toDate(budget.createdAt)
+        const { consumerId, levelId } = budget
+        const count = sql`SELECT count(*) FROM budgets
+          WHERE consumer_id = ${consumerId} AND level_id IS NOT DISTINCT FROM ${levelId ?? null}::uuid`
+        return underLock(consumerId, insert(budget, sql`(${count}) < ${most}`))
+      }),
+
+      replace: Effect.fn("PostgresBudgetStore.replace")((consumerId, levelId, budgets) => {
+        const ofLevel = sql`consumer_id = ${consumerId} AND level_id = ${levelId}`
+        const codes = budgets.map(({ period }) => PERIOD_CODE[period])
+        const put = Effect.fnUntraced(function* (budget: Budget) {
+          const ofPeriod = sql`${ofLevel} AND period = ${PERIOD_CODE[budget.period]}`
+          const isChanged = yield* sql`UPDATE budgets SET cap = ${budget.cap} WHERE ${ofPeriod} RETURNING 1`.hasRows
+          if (!isChanged) yield* insert(budget, sql`true`)
+        })
         return underLock(
-          budget.consumerId,
-          sql`
-            INSERT INTO budgets (consumer_id, budget_id, tool_id, provider_id, cap, period, period_start, created_at)
-            SELECT ${budget.consumerId}::uuid, ${budget.id}::uuid, ${budget.toolId ?? null}::uuid,
-              ${budget.providerId ?? null}::uuid, ${budget.cap}::int8, ${PERIOD_CODE[budget.period]}::int2,
-              ${createdAt}::timestamptz, ${createdAt}::timestamptz
-            WHERE (SELECT count(*) FROM budgets WHERE consumer_id = ${budget.consumerId}) < ${most} RETURNING 1`.hasRows
+          consumerId,
+          Effect.andThen(
+            sql`DELETE FROM budgets WHERE ${ofLevel} AND period <> ALL (${codes}::int2[])`,
+            Effect.forEach(budgets, put, { discard: true })
+          )
         )
       }),
 
@@ -64,10 +92,13 @@ export const layer = Layer.effect(
       ),
 
       list: Effect.fn("PostgresBudgetStore.list")((consumerId, now) =>
-        sql`
-          SELECT consumer_id, budget_id, tool_id, provider_id, cap, period, held, created_at,
-            CASE WHEN period_start < ${begunBy(now)} THEN 0 ELSE spent END AS spent
-          FROM budgets WHERE consumer_id = ${consumerId} ORDER BY created_at, budget_id`.all(toStatus)
+        sql`SELECT ${columns} FROM budgets WHERE consumer_id = ${consumerId} AND level_id IS NULL
+          ORDER BY created_at, budget_id`.all(toStatus(now))
+      ),
+
+      ofLevels: Effect.fn("PostgresBudgetStore.ofLevels")((consumerId, levels, now) =>
+        sql`SELECT ${columns} FROM budgets WHERE consumer_id = ${consumerId} AND level_id = ANY (${levels}::uuid[])
+          ORDER BY created_at, budget_id`.all(toStatus(now))
       )
     })
   })

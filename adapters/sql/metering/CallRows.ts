@@ -6,6 +6,7 @@ import { type DateTime, Effect } from "effect"
 import { resetsAt } from "../../../domain/ledger/Budgets.ts"
 import { feeOf } from "../../../domain/ledger/PlatformFee.ts"
 import type { CloseCall, Closed, OpenCall, Opened } from "../../../domain/metering/CallStore.ts"
+import type { LevelId } from "../../../domain/shared/Ids.ts"
 import { zero } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Time.ts"
 import {
@@ -159,7 +160,7 @@ const openingOf = (call: OpenCall, wallet: number, tier: number | null): Readonl
   call.holdAmount,
   false,
   null,
-  null
+  call.levels === undefined || call.levels.length === 0 ? null : `{${call.levels.toReversed().join(",")}}`
 ]
 
 const digest = (hash: string | undefined): Field => bytes(hash === undefined ? undefined : storedDigest(hash))
@@ -229,15 +230,30 @@ const replay = (detail: string, body: Uint8Array): Opened => {
   return { _tag: "Replay", answer: answerOf(status, { headers, body }) }
 }
 
+interface BudgetDetail {
+  readonly id: string
+  readonly level: LevelId | null
+  readonly period: number
+  readonly cap: string
+  readonly spent: string
+  readonly held: string
+}
+
 const budgetExceeded = (call: OpenCall, detail: string): Opened => {
-  const budget: { readonly id: string; readonly cap: string; readonly left: string; readonly period: number } =
-    JSON.parse(detail)
+  const budget: BudgetDetail = JSON.parse(detail)
+  const [cap, spent, held] = [BigInt(budget.cap), BigInt(budget.spent), BigInt(budget.held)]
+  const left = cap - spent - held
+  const period = wordOf(PERIOD_CODE, budget.period)
   return {
     _tag: "BudgetExceeded",
     budgetId: budget.id,
-    capMicrocents: BigInt(budget.cap),
-    leftMicrocents: BigInt(budget.left),
-    resetsAt: resetsAt(wordOf(PERIOD_CODE, budget.period), call.openedAt)
+    levelId: budget.level ?? undefined,
+    period,
+    capMicrocents: cap,
+    spentMicrocents: spent,
+    heldMicrocents: held,
+    leftMicrocents: left > 0n ? left : 0n,
+    resetsAt: resetsAt(period, call.openedAt)
   }
 }
 

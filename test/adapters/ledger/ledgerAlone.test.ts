@@ -102,6 +102,7 @@ const equipped = Effect.fnUntraced(function* ({ consumers, providers }: People) 
     {
       id: BudgetId.make("00000000-0000-4000-8000-000000000001"),
       consumerId: consumers[3]!,
+      levelId: undefined,
       toolId: undefined,
       providerId: providers[0],
       cap: money(1_500),

@@ -5,6 +5,7 @@ import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { laneTables } from "../../../migrations/0002_wallet_splits.ts"
 import { mainTables } from "../../../migrations/0007_provider_usage.ts"
+import { mainTables as levelTables } from "../../../migrations/0008_levels.ts"
 import { lanePart } from "../../../migrations/LanePart.ts"
 import { mainPart } from "../../../migrations/MainPart.ts"
 
@@ -29,7 +30,7 @@ export const tableNames = Effect.flatMap(SqlClient.SqlClient, (sql) =>
 
 /** The tables of both parts. The database is left without a schema: use one of its own. */
 export const schemaParts = Effect.gen(function* () {
-  yield* buildOnly(Effect.andThen(mainPart, mainTables))
+  yield* buildOnly(Effect.all([mainPart, mainTables, levelTables], { discard: true }))
   const main = yield* tableNames
   yield* buildOnly(Effect.andThen(lanePart, laneTables))
   return { lane: yield* tableNames, main }

@@ -7,7 +7,7 @@ import type { Ledger } from "../../../domain/ledger/Ledger.ts"
 import { FEE_BASIS_POINTS_DEFAULT } from "../../../domain/ledger/PlatformFee.ts"
 import { CallStore, type CloseCall, type OpenCall } from "../../../domain/metering/CallStore.ts"
 import { Entropy } from "../../../domain/shared/Cryptography.ts"
-import { type ConsumerId, receiptIdOf, ToolId } from "../../../domain/shared/Ids.ts"
+import { type ConsumerId, LevelId, receiptIdOf, ToolId } from "../../../domain/shared/Ids.ts"
 import { format } from "../../../domain/shared/Time.ts"
 import { type Rule, rule } from "./Contract.ts"
 import { aProviderId, type LedgerStores, money, OPENED_AT, overStores, uuid } from "./LedgerSamples.ts"
@@ -20,6 +20,8 @@ export const callRule = <E>(title: string, check: Effect.Effect<void, E, Ledger 
   rule(title, Effect.provide(check, overStores))
 
 export const aToolId = Effect.map(uuid, (id) => ToolId.make(id))
+
+export const aLevelId = Effect.map(uuid, (id) => LevelId.make(id))
 
 /** Of a call with the default fee. */
 export const aReceiptId = Effect.map(uuid, (id) => receiptIdOf(id, FEE_BASIS_POINTS_DEFAULT))
