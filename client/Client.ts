@@ -71,7 +71,7 @@ export const createClient = ({ baseUrl, ...options }: ClientOptions): Client => 
 
   const operation = (route: string) => {
     const [verb = "", path = ""] = route.split(" ")
-    const template = path.startsWith("/") ? path : `/api/${path}`
+    const template = path.startsWith("/") ? path : `/api/${path.replace("~", "v1/market/")}`
     const run = async (given: Given = {}): Promise<unknown> =>
       send(
         {

@@ -18,7 +18,7 @@ export const mainTables = Effect.gen(function* () {
     consumer_id uuid NOT NULL REFERENCES consumers (id),
     kind text NOT NULL CHECK (kind IN ('team', 'key', 'run')),
     path uuid[] NOT NULL CHECK (path[cardinality(path)] = level_id AND cardinality(path) <= 10),
-    hash bytea UNIQUE CHECK (octet_length(hash) = 32 AND kind = 'run'),
+    hash bytea UNIQUE CHECK (hash IS NULL OR octet_length(hash) = 32 AND kind = 'run'),
     label text NOT NULL CHECK (char_length(label) <= 200),
     scopes text[] CHECK (scopes <@ ARRAY['call', 'read', 'manage', 'payouts']),
     rate_limit_rpm int4 CHECK (rate_limit_rpm > 0),
@@ -39,7 +39,8 @@ export const mainTables = Effect.gen(function* () {
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* mainTables
-  yield* sql`ALTER TABLE api_keys ADD COLUMN level_id uuid REFERENCES levels (level_id)`
+  yield* sql`ALTER TABLE api_keys ADD COLUMN level_id uuid`
+  yield* sql`ALTER TABLE api_keys ADD CONSTRAINT api_keys_level FOREIGN KEY (level_id) REFERENCES levels (level_id)`
   yield* sql`CREATE INDEX api_keys_of_level ON api_keys (level_id) WHERE level_id IS NOT NULL`
   yield* sql`ALTER TABLE budgets ADD COLUMN level_id uuid`
   yield* sql`CREATE INDEX budgets_of_level ON budgets (consumer_id, level_id)`

@@ -30,6 +30,7 @@ const ON_POSTGRES = [
   "log/{beginLog,files}",
   "payments/{book,killed,lockedRows}",
   "platform/{atRest,fullDisk,health,history,retention,schema}",
+  "receipts/archive",
   "receipts/keyRing",
   "security/{fuzz,secrets}",
   "telemetry/{logs,operations}"

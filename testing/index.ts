@@ -29,6 +29,7 @@ export { invoicePrinterContract } from "./contracts/invoices/InvoicePrinterContr
 export { invoiceStoreContract } from "./contracts/invoices/InvoiceStoreContract.ts"
 export { jsonSchemasContract } from "./contracts/catalog/JsonSchemasContract.ts"
 export { keyStoreContract } from "./contracts/accounts/KeyStoreContract.ts"
+export { levelStoreContract } from "./contracts/accounts/LevelStoreContract.ts"
 export { ledgerBookContract } from "./contracts/ledger/LedgerBookContract.ts"
 export { ledgerStoreContract } from "./contracts/ledger/LedgerStoreContract.ts"
 export { loadStoreContract } from "./contracts/payments/LoadStoreContract.ts"

@@ -4,6 +4,7 @@
  */
 import { Effect, Layer } from "effect"
 import { accountsRoutes } from "./accounts/Accounts.ts"
+import { levelsRoutes } from "./accounts/Levels.ts"
 import { catalogRoutes, toolsRoutes } from "./catalog/Catalog.ts"
 import { importRoutes } from "./catalog/Import.ts"
 import { discoveryRoutes, selfDescriptionRoutes } from "./discovery/Discovery.ts"
@@ -43,6 +44,7 @@ const mcpRoutes = Effect.gen(function* () {
 const subjects = Effect.map(
   Effect.all([
     accountsRoutes,
+    levelsRoutes,
     accountOverviewRoutes,
     toolsRoutes,
     importRoutes,

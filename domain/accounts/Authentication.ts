@@ -6,10 +6,11 @@ import { Clock, Context, type DateTime, Effect, Layer, Option, Redacted, Schema 
 import { ChangeFeed, onEachChange } from "../shared/ChangeFeed.ts"
 import { Digest, isSameText } from "../shared/Cryptography.ts"
 import { makeFreshCache } from "../shared/FreshCache.ts"
-import { type ConsumerId, type KeyId, type ProviderId, Uuid } from "../shared/Ids.ts"
+import { type ConsumerId, KeyId, type ProviderId, Uuid } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
-import { isWellFormed, KeyStore, type KeyWithOwner } from "./Keys.ts"
+import { isRunKey, isWellFormed, KeyStore, type KeyWithOwner } from "./Keys.ts"
+import { type Level, LevelStore, liveUntilMs, type RunWithOwner } from "./Levels.ts"
 
 /** Identifies a session without revealing its token. It is a UUID, ordered by time. */
 export const OperatorSessionId = Uuid.pipe(Schema.brand("OperatorSessionId"))
@@ -56,8 +57,11 @@ export type Principal =
       readonly role: "consumer"
       readonly ownerId: ConsumerId
       readonly name: string
+      /** Of a run: its id. */
       readonly keyId: KeyId
       readonly rateLimitRpm: number
+      /** Those that bound the key or run, from the top. Empty: the key may do everything that the account may. */
+      readonly levels: ReadonlyArray<Level>
       readonly defaultCap?: Microcents | undefined
       readonly accountDefaultCap?: Microcents | undefined
       readonly expiresAt: DateTime.Utc | undefined
@@ -160,6 +164,7 @@ export class Authentication extends Context.Service<
     Authentication,
     Effect.gen(function* () {
       const store = yield* KeyStore
+      const levelStore = yield* LevelStore
       const feed = yield* ChangeFeed
       const { sha256Hex } = yield* Digest
       const limits = yield* RateLimitPolicy
@@ -170,14 +175,24 @@ export class Authentication extends Context.Service<
 
       yield* onEachChange(feed, (change) => {
         if (change.topic === "key") cache.forget(change.id)
+        else if (change.topic === "level") cache.forgetWhere(({ principal }) => isBelow(principal, change.id))
         else if (change.topic === "everything" || change.topic === "account") cache.forgetAll()
       })
 
       const load = Effect.fnUntraced(function* (secret: string, hash: string) {
         if (!isWellFormed(secret, sha256Hex)) return yield* new Unauthorized({ reason: "malformed" })
-        const found = yield* store.findByHash(hash)
-        if (Option.isNone(found)) return yield* new Unauthorized({ reason: "unknown" })
-        return toCached(found.value, limits)
+        if (isRunKey(secret)) {
+          const run = Option.getOrUndefined(yield* levelStore.findRun(hash))
+          if (run === undefined) return yield* new Unauthorized({ reason: "unknown" })
+          return runCached(run, yield* levelStore.pathOf(run.run.id))
+        }
+        const found = Option.getOrUndefined(yield* store.findByHash(hash))
+        if (found === undefined) return yield* new Unauthorized({ reason: "unknown" })
+        return toCached(
+          found,
+          found.key.levelId === undefined ? [] : yield* levelStore.pathOf(found.key.levelId),
+          limits
+        )
       })
 
       const accept = (cached: Cached): Effect.Effect<Principal, Unauthorized> =>
@@ -198,8 +213,15 @@ export class Authentication extends Context.Service<
   )
 }
 
-const toCached = ({ defaultCap, key, ownerName, rateLimitRpm }: KeyWithOwner, limits: RateLimits): Cached => {
-  const revokedAtMs = key.revokedAt?.epochMilliseconds ?? Infinity
+const isBelow = (principal: Principal, levelId: string): boolean =>
+  principal.role === "consumer" && principal.levels.some((level) => level.id === levelId)
+
+const toCached = (
+  { defaultCap, key, ownerName, rateLimitRpm }: KeyWithOwner,
+  levels: ReadonlyArray<Level>,
+  limits: RateLimits
+): Cached => {
+  const revokedAtMs = Math.min(key.revokedAt?.epochMilliseconds ?? Infinity, liveUntilMs(levels))
   const expiresAtMs = key.expiresAt?.epochMilliseconds ?? Infinity
   const shared = { name: ownerName, keyId: key.id, expiresAt: key.expiresAt }
   return {
@@ -212,9 +234,30 @@ const toCached = ({ defaultCap, key, ownerName, rateLimitRpm }: KeyWithOwner, li
             role: "consumer",
             ownerId: key.ownerId as ConsumerId,
             rateLimitRpm: rateLimitRpm ?? limits.defaultRpm,
+            levels,
             defaultCap: key.defaultCap ?? defaultCap,
             accountDefaultCap: defaultCap
           }
         : { ...shared, role: "provider", ownerId: key.ownerId as ProviderId, rateLimitRpm: limits.providerRpm }
   }
 }
+
+/** A run is used by its own key, which is rejected from its end on. */
+const runCached = (
+  { defaultCap, ownerName, rateLimitRpm, run }: RunWithOwner,
+  levels: ReadonlyArray<Level>
+): Cached => ({
+  rejectedFromMs: liveUntilMs(levels),
+  rejection: run.endedAt === undefined ? "expired" : "revoked",
+  principal: {
+    role: "consumer",
+    ownerId: run.consumerId,
+    name: ownerName,
+    keyId: KeyId.make(run.id),
+    expiresAt: run.expiresAt,
+    rateLimitRpm,
+    levels,
+    defaultCap,
+    accountDefaultCap: defaultCap
+  }
+})

@@ -5,13 +5,13 @@
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { ChangeFeed } from "../shared/ChangeFeed.ts"
 import { Digest, Entropy } from "../shared/Cryptography.ts"
-import { type ConsumerId, KeyId, type ProviderId } from "../shared/Ids.ts"
+import { type ConsumerId, KeyId, type LevelId, type ProviderId } from "../shared/Ids.ts"
 import type { Microcents } from "../shared/Microcents.ts"
 import { type StoreUnavailable, UnitOfWork } from "../shared/StoreUnavailable.ts"
 import { ToolboxStore } from "./ToolboxStore.ts"
 
 /**
- * API keys: a prefix with the role, 256 random bits, and a checksum that distinguishes a typo from an unknown key.
+ * API keys: a prefix with the role or for a run, 256 random bits, and a checksum that distinguishes a typo from an unknown key.
  * `atb_c_<64 hex><8 hex>`: the checksum is the start of the SHA-256 of everything before it.
  */
 export interface ApiKey {
@@ -28,27 +28,34 @@ export interface ApiKey {
   readonly revokedAt: DateTime.Utc | undefined
   /** A consumer's cap for one usage-priced call of this key without its own. Takes precedence over the account's. */
   readonly defaultCap?: Microcents | undefined
+  /** What bounds a consumer's key. Undefined: the key may do everything that the account may. */
+  readonly levelId?: LevelId | undefined
 }
 
+/** Keys without bounds. */
 export const KEYS_PER_OWNER_MAX = 20
+/** Keys with bounds. */
+export const BOUNDED_KEYS_MAX = 500
 /** The number of revoked and expired keys is unbounded; the newest are shown. */
 export const DEAD_KEYS_SHOWN_MAX = 100
 /** No more are made than inactive ones are shown, so that they can be counted. */
 export const KEYS_MADE_PER_DAY_MAX = DEAD_KEYS_SHOWN_MAX
 export const KEY_RANDOM_BYTES = 32
 
-const ROLE_PREFIX = { consumer: "atb_c_", provider: "atb_p_" } as const
-const SHAPE = /^(atb_[cp]_)([0-9a-f]{64})([0-9a-f]{8})$/u
+const ROLE_PREFIX = { consumer: "atb_c_", provider: "atb_p_", run: "atb_r_" } as const
+const SHAPE = /^(atb_[cpr]_)([0-9a-f]{64})([0-9a-f]{8})$/u
 const CHECKSUM_DIGITS = 8
 const SHOWN_CHARS = 14
 
 type Sha256Hex = (text: string) => string
 
 /** The key of these random digits. */
-export const assemble = (role: ApiKey["role"], randomHex: string, sha256Hex: Sha256Hex): string => {
+export const assemble = (role: keyof typeof ROLE_PREFIX, randomHex: string, sha256Hex: Sha256Hex): string => {
   const body = ROLE_PREFIX[role] + randomHex
   return body + sha256Hex(body).slice(0, CHECKSUM_DIGITS)
 }
+
+export const isRunKey = (key: string): boolean => key.startsWith(ROLE_PREFIX.run)
 
 export const shownPrefix = (key: string): string => key.slice(0, SHOWN_CHARS)
 
@@ -98,6 +105,8 @@ export class KeyStore extends Context.Service<
       id: KeyId,
       cap: Microcents | undefined
     ): Effect.Effect<Option.Option<ApiKey>, StoreUnavailable>
+    /** Writes label, expiry and level. */
+    update(key: ApiKey): Effect.Effect<void, StoreUnavailable>
     /** Erases labels; the keys stay. */
     unlabel(ownerId: ConsumerId | ProviderId): Effect.Effect<void, StoreUnavailable>
   }
@@ -118,6 +127,7 @@ export interface KeyRequest {
   readonly label: string
   readonly expiresAt: DateTime.Utc | undefined
   readonly defaultCap?: Microcents | undefined
+  readonly levelId?: LevelId | undefined
 }
 
 /** The account has no such key, or it is revoked or expired. Keys of other accounts are not found either. */
@@ -139,10 +149,10 @@ export class TooManyKeys extends Schema.TaggedError<TooManyKeys>()("TooManyKeys"
   }
 }
 
-/** The last active key is not revoked, because its owner could not sign in any more. */
+/** The last active key without bounds is neither revoked nor given any, because its owner could not sign in any more. */
 export class LastKey extends Schema.TaggedError<LastKey>()("LastKey", { keyId: Schema.String }) {
   override get message() {
-    return "This is your only active key. Create another one first, or rotate it."
+    return "This is your only active key without bounds. Create another one first, or rotate it."
   }
 }
 
@@ -173,7 +183,9 @@ export class Keys extends Context.Service<
     /** The active ones, and the newest of the others. */
     list(owner: OwnerRef): Effect.Effect<ReadonlyArray<ApiKey>, StoreUnavailable>
     revoke(owner: OwnerRef, id: KeyId): Effect.Effect<ApiKey, KeyNotFound | LastKey | StoreUnavailable>
-    /** The new key has the label, expiry, cap and toolbox of the old one. */
+    /** Fails if the account has no other active key without bounds. */
+    requireOtherThan(owner: OwnerRef, id: KeyId): Effect.Effect<void, LastKey | StoreUnavailable>
+    /** The new key has the label, expiry, cap, level and toolbox of the old one. */
     rotate(
       owner: OwnerRef,
       id: KeyId,
@@ -203,7 +215,8 @@ export class Keys extends Context.Service<
           createdAt: yield* DateTime.now,
           expiresAt: request.expiresAt,
           revokedAt: undefined,
-          defaultCap: request.defaultCap
+          defaultCap: request.defaultCap,
+          levelId: request.levelId
         }
         yield* store.insert(key)
         return { key, secret }
@@ -214,15 +227,23 @@ export class Keys extends Context.Service<
         return (yield* store.ofOwner(owner.ownerId, now)).filter((key) => isActive(key, now.epochMilliseconds))
       })
 
-      const requireRoom = Effect.fnUntraced(function* (owner: OwnerRef) {
+      const requireRoom = Effect.fnUntraced(function* (owner: OwnerRef, levelId: LevelId | undefined) {
         const now = yield* DateTime.now
-        const all = yield* store.ofOwner(owner.ownerId, now)
+        const all = (yield* store.ofOwner(owner.ownerId, now)).filter(
+          (key) => (key.levelId === undefined) === (levelId === undefined)
+        )
         const active = all.filter((key) => isActive(key, now.epochMilliseconds))
-        if (active.length >= KEYS_PER_OWNER_MAX)
-          return yield* new TooManyKeys({ max: KEYS_PER_OWNER_MAX, of: "active" })
+        const max = levelId === undefined ? KEYS_PER_OWNER_MAX : BOUNDED_KEYS_MAX
+        if (active.length >= max) return yield* new TooManyKeys({ max, of: "active" })
+        if (levelId !== undefined) return
         const dayAgo = DateTime.subtract(now, { days: 1 })
         const made = all.filter((key) => DateTime.isGreaterThan(key.createdAt, dayAgo)).length
         if (made >= KEYS_MADE_PER_DAY_MAX) return yield* new TooManyKeys({ max: KEYS_MADE_PER_DAY_MAX, of: "a day" })
+      })
+
+      const requireOtherThan = Effect.fnUntraced(function* (owner: OwnerRef, id: KeyId) {
+        const others = (yield* activeOf(owner)).filter((key) => key.levelId === undefined && key.id !== id)
+        if (others.length === 0) return yield* new LastKey({ keyId: id })
       })
 
       const revokeAt = Effect.fnUntraced(function* (owner: OwnerRef, id: KeyId, at: DateTime.Utc) {
@@ -247,14 +268,15 @@ export class Keys extends Context.Service<
         if (request.expiresAt !== undefined && DateTime.isLessThanOrEqualTo(request.expiresAt, now)) {
           return yield* new ExpiryInThePast({ expiresAt: DateTime.formatIso(request.expiresAt) })
         }
-        yield* requireRoom(owner)
+        yield* requireRoom(owner, request.levelId)
         return yield* mint(owner, request)
       }, atomically)
 
       const revoke = Effect.fn("Keys.revoke")(function* (owner: OwnerRef, id: KeyId) {
         const active = yield* activeOf(owner)
-        if (!active.some((key) => key.id === id)) return yield* new KeyNotFound({ keyId: id })
-        if (active.length === 1) return yield* new LastKey({ keyId: id })
+        const revoked = active.find((key) => key.id === id)
+        if (revoked === undefined) return yield* new KeyNotFound({ keyId: id })
+        if (revoked.levelId === undefined) yield* requireOtherThan(owner, id)
         return yield* revokeAt(owner, id, yield* DateTime.now)
       }, atomically)
 
@@ -262,12 +284,13 @@ export class Keys extends Context.Service<
         const active = yield* activeOf(owner)
         const current = active.find((key) => key.id === id)
         if (current === undefined) return yield* new KeyNotFound({ keyId: id })
-        yield* requireRoom(owner)
+        yield* requireRoom(owner, current.levelId)
         const now = yield* DateTime.now
         const minted = yield* mint(owner, {
           label: current.label,
           expiresAt: current.expiresAt,
-          defaultCap: current.defaultCap
+          defaultCap: current.defaultCap,
+          levelId: current.levelId
         })
         if (owner.role === "consumer") yield* copyToolbox(owner.ownerId as ConsumerId, id, minted.key.id, now)
         const old = yield* revokeAt(owner, id, DateTime.add(now, { seconds: graceSeconds }))
@@ -278,7 +301,7 @@ export class Keys extends Context.Service<
         Effect.flatMap(DateTime.now, (now) => store.ofOwner(owner.ownerId, now))
       )
 
-      return Keys.of({ mint, create, list, revoke, rotate })
+      return Keys.of({ mint, create, list, revoke, requireOtherThan, rotate })
     })
   )
 }

@@ -13,6 +13,7 @@ import {
 } from "../accounts/Account.ts"
 import { HandleStore } from "../accounts/Handle.ts"
 import { isActive, KeyStore } from "../accounts/Keys.ts"
+import { LevelStore } from "../accounts/Levels.ts"
 import { ToolboxStore } from "../accounts/ToolboxStore.ts"
 import { type CatalogEntry, CatalogStore, type ToolUpsert } from "../catalog/CatalogStore.ts"
 import { ImportStore } from "../catalog/ImportStore.ts"
@@ -127,6 +128,7 @@ export class Erasure extends Context.Service<
       const ledger = yield* LedgerStore
       const claims = yield* ClaimStore
       const budgets = yield* BudgetStore
+      const levels = yield* LevelStore
       const grants = yield* GrantStore
       const loads = yield* LoadStore
       const withdrawals = yield* WithdrawalStore
@@ -196,6 +198,7 @@ export class Erasure extends Context.Service<
           if (isActiveGrant(grant, now)) yield* grants.revoke(consumer.id, grant.id, now)
         }
         for (const budget of yield* budgets.list(consumer.id, now)) yield* budgets.remove(consumer.id, budget.id)
+        yield* levels.erase(consumer.id, now)
         yield* pins.removeAll(consumer.id)
         yield* toolboxes.removeAll(consumer.id)
         yield* mcpSessions.removeAll(consumer.id)

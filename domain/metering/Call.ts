@@ -2,6 +2,7 @@
  * Types of a call that the steps share: the request, the quote, and the outcome.
  */
 import { Cause, type DateTime, Effect, Schedule, Schema } from "effect"
+import type { Level } from "../accounts/Levels.ts"
 import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import type { Receipt, SignerUnavailable } from "../receipts/Receipts.ts"
 import { type ConsumerId, ReceiptId } from "../shared/Ids.ts"
@@ -97,6 +98,8 @@ export interface CallRequest extends Agreement {
   readonly tool: ToolReference
   readonly arguments: Readonly<Record<string, unknown>>
   readonly idempotency: CallIdempotency | undefined
+  /** Those of the caller's key or run, from the top. Default: none, so that only the account limits the call. */
+  readonly levels?: ReadonlyArray<Level> | undefined
   /** As its caller knows it: stored with the call. */
   readonly requestId?: string | undefined
   /** Called when the call has its id. The call may still end without a receipt. */

@@ -2,6 +2,9 @@
  * Reasons to reject a call. A rejected call has changed nothing.
  */
 import { Effect, Schema } from "effect"
+import { qualifiedName } from "../accounts/Handle.ts"
+import { boundOf, type Level } from "../accounts/Levels.ts"
+import type { CatalogEntry } from "../catalog/CatalogStore.ts"
 import type { SchemaBudgetSpent } from "../catalog/JsonSchemas.ts"
 import { BudgetPeriod } from "../ledger/Budgets.ts"
 import { SignerUnavailable } from "../receipts/Receipts.ts"
@@ -80,8 +83,9 @@ export class InsufficientFunds extends Schema.TaggedError<InsufficientFunds>()("
 /** The call could cost more than one of the consumer's budgets has left. Nothing was called or charged. */
 export class BudgetExceeded extends Schema.TaggedError<BudgetExceeded>()("BudgetExceeded", {
   budgetId: Schema.String,
-  /** Undefined: the budget is the account's. */
+  level: Schema.Literals(["account", "team", "key", "run"]),
   levelId: Schema.UndefinedOr(LevelId),
+  label: Schema.String,
   period: BudgetPeriod,
   capMicrocents: Schema.BigInt,
   spentMicrocents: Schema.BigInt,
@@ -91,7 +95,29 @@ export class BudgetExceeded extends Schema.TaggedError<BudgetExceeded>()("Budget
 }) {
   override get message() {
     const reset = this.resetsAt === undefined ? "" : ` It resets at ${this.resetsAt}.`
-    return `Budget ${this.budgetId} does not cover this call: ${formatAmount(this.leftMicrocents)} of ${formatAmount(this.capMicrocents)} is left.${reset}`
+    const budget =
+      this.level === "account"
+        ? `Budget ${this.budgetId}`
+        : `The limit of the ${this.level} ${this.label === "" ? this.levelId : JSON.stringify(this.label)}`
+    return `${budget} does not cover this call: ${formatAmount(this.leftMicrocents)} of ${formatAmount(this.capMicrocents)} is left.${reset}`
+  }
+}
+
+/** The caller's key or run, or a level above it, does not permit the call. Nothing was called or charged. */
+export class CallNotAllowed extends Schema.TaggedError<CallNotAllowed>()("CallNotAllowed", {
+  levelId: LevelId,
+  kind: Schema.Literals(["team", "key", "run"]),
+  label: Schema.String,
+  bound: Schema.Literals(["tool", "provider", "category", "price"]),
+  toolName: Schema.String,
+  costMicrocents: Schema.BigInt,
+  maxPriceMicrocents: Schema.UndefinedOr(Schema.BigInt)
+}) {
+  override get message() {
+    const level = `${this.kind} ${this.label === "" ? this.levelId : JSON.stringify(this.label)}`
+    return this.maxPriceMicrocents === undefined || this.bound !== "price"
+      ? `The ${level} does not permit ${this.toolName}: its ${this.bound} is not among the allowed ones. Nothing was charged.`
+      : `The ${level} permits calls of at most ${formatAmount(this.maxPriceMicrocents)}, and this one costs up to ${formatAmount(this.costMicrocents)}. Nothing was charged.`
   }
 }
 
@@ -141,6 +167,7 @@ export type CallRejected =
   | SchemaBudgetSpent
   | InsufficientFunds
   | BudgetExceeded
+  | CallNotAllowed
   | AccountFrozen
   | CallConflict
   | CallInFlight
@@ -150,9 +177,31 @@ export type CallRejected =
 
 const IN_FLIGHT_RETRY_SECONDS = 1
 
+export const requirePermitted = (
+  levels: ReadonlyArray<Level>,
+  { provider, tool }: CatalogEntry,
+  cost: Microcents
+): Effect.Effect<void, CallNotAllowed> => {
+  const toolName = qualifiedName(provider.handle, tool.toolName)
+  const { category, id: toolId } = tool
+  const found = boundOf(levels, {
+    toolId,
+    qualifiedName: toolName,
+    providerId: provider.id,
+    handle: provider.handle,
+    category,
+    cost
+  })
+  if (found === undefined) return Effect.void
+  const { bound, level } = found
+  const { id: levelId, kind, label, maxPrice: maxPriceMicrocents } = level
+  return new CallNotAllowed({ levelId, kind, label, bound, toolName, costMicrocents: cost, maxPriceMicrocents })
+}
+
 export const rejectionOf = (
   opened: Exclude<Opened, { _tag: "Opened" }>,
-  holdAmount: Microcents
+  holdAmount: Microcents,
+  levels: ReadonlyArray<Level> = []
 ): Effect.Effect<
   { readonly _tag: "Replayed"; readonly answer: KeptResult },
   InsufficientFunds | BudgetExceeded | AccountFrozen | CallConflict | CallInFlight
@@ -164,11 +213,14 @@ export const rejectionOf = (
       return Effect.fail(
         new InsufficientFunds({ costMicrocents: holdAmount, balanceMicrocents: opened.availableMicrocents })
       )
-    case "BudgetExceeded":
+    case "BudgetExceeded": {
+      const level = levels.find(({ id }) => id === opened.levelId)
       return Effect.fail(
         new BudgetExceeded({
           budgetId: opened.budgetId,
+          level: level?.kind ?? "account",
           levelId: opened.levelId,
+          label: level?.label ?? "",
           period: opened.period,
           capMicrocents: opened.capMicrocents,
           spentMicrocents: opened.spentMicrocents,
@@ -177,6 +229,7 @@ export const rejectionOf = (
           resetsAt: opened.resetsAt
         })
       )
+    }
     case "AccountFrozen":
       return Effect.fail(new AccountFrozen())
     case "IdempotencyConflict":

@@ -219,7 +219,7 @@ const makeCallRuns = Effect.gen(function* () {
       Effect.flatMap(
         step(call.opening, "Metering.hold"),
         (opened): Effect.Effect<CallOutcome | Ending, CallRejected | Unsettled> => {
-          if (opened._tag !== "Opened") return Effect.flatMap(rejectionOf(opened, holdAmount), replayed)
+          if (opened._tag !== "Opened") return Effect.flatMap(rejectionOf(opened, holdAmount, request.levels), replayed)
           const heldMs = monotonicMs(clock)
           const holdMs = heldMs - opensMs
           tally.took("hold", holdMs)

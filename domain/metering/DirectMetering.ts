@@ -21,9 +21,11 @@ import {
   type BudgetExceeded,
   CallConflict,
   type CallInFlight,
+  type CallNotAllowed,
   type InsufficientFunds,
   rejectionOf,
-  replayOrFail
+  replayOrFail,
+  requirePermitted
 } from "./CallRejections.ts"
 import { type CallIdempotency, CallStore, type KeptResult } from "./CallStore.ts"
 import { CallTally } from "./CallsInFlight.ts"
@@ -151,6 +153,7 @@ export const makeBillReport = Effect.gen(function* () {
   }: ReportedCall) {
     const { priceVersion, provider, tool } = entry
     const call = { invocationId, consumerId, providerId: provider.id, toolId: tool.id, toolName: tool.toolName }
+    const levels = request.caller.role === "consumer" ? request.caller.levels : []
     const opened = yield* calls.open({
       ...call,
       priceVersion,
@@ -160,9 +163,10 @@ export const makeBillReport = Effect.gen(function* () {
       origin: "meter",
       openedAt: calledAt,
       deadlineAt: DateTime.addDuration(now, SETTLE_WITHIN),
-      idempotency: request.idempotency
+      idempotency: request.idempotency,
+      levels: levels.map(({ id }) => id)
     })
-    if (opened._tag !== "Opened") return yield* rejectionOf(opened, price)
+    if (opened._tag !== "Opened") return yield* rejectionOf(opened, price, levels)
     // Fails if the ledger is in another mode. The hold is then left to the sweeper, which voids it.
     if (opened.held > zero && !book.isConfirmed()) yield* book.confirm
     if (reservation !== undefined) yield* inTime(reservation)
@@ -247,6 +251,7 @@ export type MeterRejected =
   | InsufficientFunds
   | BudgetExceeded
   | AccountFrozen
+  | CallNotAllowed
   | CallConflict
   | CallInFlight
   | CallOverdue
@@ -272,6 +277,7 @@ export const makeDirectMetering = Effect.gen(function* () {
       // The list price, as for a proxied call whose provider reports no cost. A cost reported by the consumer is
       // ignored, because it could only lower the price; so the call needs no cap either.
       const price = request.status === "success" ? entry.price : zero
+      yield* requirePermitted(caller.levels, entry, price)
       return { consumerId: caller.ownerId, price, freeTier: true, reservation: undefined }
     }
     if (entry.provider.id !== caller.ownerId) return yield* new NotYours({ what: "tool" })

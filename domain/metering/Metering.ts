@@ -6,7 +6,7 @@ import { Context, DateTime, Effect, Layer } from "effect"
 import { zero } from "../shared/Microcents.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import type { CallOutcome, CallQuote, CallReport, CallRequest, Unsettled } from "./Call.ts"
-import type { CallRejected } from "./CallRejections.ts"
+import { type CallRejected, requirePermitted } from "./CallRejections.ts"
 import { CallRuns } from "./CallRun.ts"
 import { CallStore, type KeptResult } from "./CallStore.ts"
 import { quotedHoldFor } from "./CallTerms.ts"
@@ -62,6 +62,7 @@ export class Metering extends Context.Service<
       const quote = Effect.fn("Metering.quote")(function* (request: CallRequest) {
         const entry = yield* directory.find(request.tool)
         const hold = yield* quotedHoldFor(entry, request)
+        yield* requirePermitted(request.levels ?? [], entry, hold)
         yield* newCalls.checkArguments(entry, request.arguments)
         const { availableMicrocents, freeCallsUsed } = yield* calls.callFunds(
           request.consumerId,

@@ -11,7 +11,13 @@ import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
 import { declaresTasks, withoutTasks } from "../upstream/Protocol.ts"
 import type { McpExchange } from "../upstream/ToolUpstream.ts"
 import type { CallOutcome, CallReport, CallRequest, HandOver, Unsettled } from "./Call.ts"
-import { type CallRejected, InvalidArguments, replayOrFail, TooManyCallsWaiting } from "./CallRejections.ts"
+import {
+  type CallRejected,
+  InvalidArguments,
+  replayOrFail,
+  requirePermitted,
+  TooManyCallsWaiting
+} from "./CallRejections.ts"
 import { CallRuns } from "./CallRun.ts"
 import { CallStore, type KeptResult, replayed, SUSPENDED_CALLS_MAX } from "./CallStore.ts"
 import { deadlineMsOf, holdFor, UpstreamLimits } from "./CallTerms.ts"
@@ -84,6 +90,8 @@ export const makeNewCalls = Effect.gen(function* () {
     const entry = yield* directory.find(request.tool)
     const { tool, provider } = entry
     const holdAmount = yield* holdFor(entry, request)
+    const { levels } = request
+    if (levels !== undefined && levels.length > 0) yield* requirePermitted(levels, entry, holdAmount)
     if (tool.inputSchema !== undefined) yield* checkArguments(entry, request.arguments)
     const { exchange } = request
     const capabilities =
@@ -105,7 +113,8 @@ export const makeNewCalls = Effect.gen(function* () {
       origin: "proxy",
       openedAt,
       deadlineAt: DateTime.makeUnsafe(openedAt.epochMilliseconds + deadlineMsOf(timeoutMs, limits)),
-      idempotency: request.idempotency
+      idempotency: request.idempotency,
+      levels: levels?.map(({ id }) => id)
     })
     return yield* run<Ending>({
       request: capabilities === undefined ? request : { ...request, exchange: { ...exchange!, capabilities } },

@@ -2,7 +2,7 @@
  * Receipts of calls: created, signed, verified and read. `CallStore.close` writes them.
  */
 import { Context, type DateTime, Effect, Exit, Layer, type Option, Predicate, Schema, Semaphore } from "effect"
-import { ConsumerId, isReceiptId, ProviderId, ReceiptId, ToolId } from "../shared/Ids.ts"
+import { ConsumerId, type LevelId, isReceiptId, ProviderId, ReceiptId, ToolId } from "../shared/Ids.ts"
 import { type Microcents, MicrocentsFromInt } from "../shared/Microcents.ts"
 import { COUNTED_MAX, type Page, type PageRequest } from "../shared/Page.ts"
 import type { StoreUnavailable } from "../shared/StoreUnavailable.ts"
@@ -201,6 +201,8 @@ export type ReceiptOwner =
 
 /** A member that is undefined excludes no receipts. */
 export interface ReceiptFilter {
+  /** Of calls that a key or run made itself, not those below it. Default: of all. */
+  readonly levelId?: LevelId | undefined
   readonly toolId: ToolId | undefined
   readonly status: ReceiptStatus | undefined
   /** Inclusive, by the time of the call; ISO 8601. */

@@ -10,10 +10,11 @@ export const Change = Schema.Struct({
   /**
    * `everything`: changes may have been missed, so all cached data must be dropped. `mcp_stream`: another node needs the
    * stream. `mcp_cancel`: the client of a request canceled it at another node.
-   * `provider`: what a provider's server offers.
+   * `provider`: what a provider's server offers. `level`: a level of an account, with all below it.
    */
   topic: Schema.Literals([
     "key",
+    "level",
     "account",
     "provider",
     "catalog",
@@ -24,7 +25,7 @@ export const Change = Schema.Struct({
     "everything"
   ]),
   /**
-   * The name of what changed: a key hash, an owner's id, a tool's id, the account or key of a toolbox, a session's id.
+   * The name of what changed: a key hash, a level's or an owner's id, a tool's id, the account or key of a toolbox, a session's id.
    * Fits a PostgreSQL notification.
    */
   id: Schema.String.check(Schema.isMaxLength(200))

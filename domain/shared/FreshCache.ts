@@ -106,6 +106,8 @@ export interface FreshCache<A> {
    */
   readThrough<E>(key: string, load: Effect.Effect<A, E>, isCacheable?: (value: A) => boolean): Effect.Effect<A, E>
   forget(key: string): void
+  /** Values that are being read are not cached either. */
+  forgetWhere(isStale: (value: A) => boolean): void
   forgetAll(): void
 }
 
@@ -145,6 +147,10 @@ const freshCache = <A>(
     forget: (key) => {
       loads.forget(key)
       kept.delete(key)
+    },
+    forgetWhere: (isStale) => {
+      loads.forgetAll()
+      for (const [key, { value }] of kept) if (isStale(value)) kept.delete(key)
     },
     forgetAll: () => {
       loads.forgetAll()

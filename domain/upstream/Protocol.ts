@@ -42,6 +42,7 @@ export const BILLING_META = `${META_PREFIX}/billing`
 /** The caller's cap, in `_meta` of a call. */
 export const MAX_COST_META = `${META_PREFIX}/max_cost_microcents`
 /** The key in `_meta` of a call: repeated with the same key and arguments, it is the same call. */
+export const RUN_ID_META = `${META_PREFIX}/run_id`
 export const IDEMPOTENCY_KEY_META = `${META_PREFIX}/idempotency_key`
 /** The actual cost of a usage-priced call, in `_meta` of a provider's result. */
 export const REPORTED_COST_META = `${META_PREFIX}/cost_microcents`

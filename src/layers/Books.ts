@@ -6,6 +6,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { AccountStore } from "../../domain/accounts/Account.ts"
 import { HandleStore } from "../../domain/accounts/Handle.ts"
 import { KeyStore } from "../../domain/accounts/Keys.ts"
+import { LevelStore } from "../../domain/accounts/Levels.ts"
 import { ToolboxStore } from "../../domain/accounts/ToolboxStore.ts"
 import { CatalogStore, MarketFigures } from "../../domain/catalog/CatalogStore.ts"
 import { ImportStore } from "../../domain/catalog/ImportStore.ts"
@@ -56,6 +57,7 @@ export const booksPorts = [
   ImportStore,
   InvoiceStore,
   KeyStore,
+  LevelStore,
   LedgerStore,
   LoadStore,
   LogStore,

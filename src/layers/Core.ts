@@ -5,6 +5,7 @@ import { Effect, Layer } from "effect"
 import { Authentication } from "../../domain/accounts/Authentication.ts"
 import { DefaultCaps } from "../../domain/accounts/DefaultCaps.ts"
 import { Keys } from "../../domain/accounts/Keys.ts"
+import { Levels } from "../../domain/accounts/Levels.ts"
 import { Catalog } from "../../domain/catalog/Catalog.ts"
 import { Claims } from "../../domain/earnings/Claims.ts"
 import { ProviderMoney } from "../../domain/earnings/Earnings.ts"
@@ -94,6 +95,7 @@ export const core = Layer.mergeAll(
   Registration.layer,
   Erasure.layer,
   DefaultCaps.layer,
+  Levels.layer,
   Authentication.layer,
   Metering.layer,
   McpCalls.layer,

@@ -5,6 +5,7 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import { Cause, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as PostgresAccountStores from "../../adapters/sql/accounts/PostgresAccountStores.ts"
+import * as PostgresLevelStore from "../../adapters/sql/accounts/PostgresLevelStore.ts"
 import * as PostgresCatalogStore from "../../adapters/sql/catalog/PostgresCatalogStore.ts"
 import * as PostgresImportStore from "../../adapters/sql/catalog/PostgresImportStore.ts"
 import * as PostgresMarketFigures from "../../adapters/sql/catalog/PostgresMarketFigures.ts"
@@ -146,6 +147,7 @@ const makeEither = Effect.fnUntraced(function* (replica: ReadReplica) {
 export const storesOfCommands = Layer.mergeAll(
   PostgresOperatorStores.layer,
   PostgresAccountStores.layer,
+  PostgresLevelStore.layer,
   PostgresBudgetStore.layer,
   PostgresCatalogStore.layer,
   PostgresChangeFeed.layer,

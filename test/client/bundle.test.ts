@@ -7,7 +7,7 @@ import { rolldown } from "rolldown"
 import { projectRoot } from "../support/project/PlantedProject.ts"
 
 const KIB = 1_024
-const CORE_BYTES_MAX = 420 * KIB
+const CORE_BYTES_MAX = 432 * KIB
 
 const bundled = async (file: string) => {
   const bundle = await rolldown({ input: join(projectRoot, file), platform: "browser" })

@@ -18,6 +18,7 @@ import { MemoryTables } from "../../adapters/memory/shared/MemoryTables.ts"
 import * as MemoryUnitOfWork from "../../adapters/memory/shared/MemoryUnitOfWork.ts"
 import * as MemoryTrustStores from "../../adapters/memory/trust/MemoryTrustStores.ts"
 import * as PostgresAccountStores from "../../adapters/sql/accounts/PostgresAccountStores.ts"
+import * as PostgresLevelStore from "../../adapters/sql/accounts/PostgresLevelStore.ts"
 import * as PostgresCatalogStore from "../../adapters/sql/catalog/PostgresCatalogStore.ts"
 import * as PostgresImportStore from "../../adapters/sql/catalog/PostgresImportStore.ts"
 import * as PostgresMcpStores from "../../adapters/sql/mcp/PostgresMcpStores.ts"
@@ -32,6 +33,7 @@ import { Authentication, type OperatorSessionStore } from "../../domain/accounts
 import { DefaultCaps } from "../../domain/accounts/DefaultCaps.ts"
 import type { HandleStore } from "../../domain/accounts/Handle.ts"
 import { Keys, type KeyStore } from "../../domain/accounts/Keys.ts"
+import type { LevelStore } from "../../domain/accounts/Levels.ts"
 import type { ToolboxStore } from "../../domain/accounts/ToolboxStore.ts"
 import { Catalog } from "../../domain/catalog/Catalog.ts"
 import type { CatalogStore } from "../../domain/catalog/CatalogStore.ts"
@@ -64,6 +66,7 @@ export type Ports =
   | ImportStore
   | JsonSchemas
   | KeyStore
+  | LevelStore
   | McpSessionStore
   | McpStreamStore
   | NamePinStore
@@ -92,6 +95,7 @@ export const memoryPorts: Layer.Layer<Ports> = Layer.mergeAll(
 /** The ports of one node; a second build is a second node on the same database. */
 export const postgresNode = Layer.mergeAll(
   PostgresAccountStores.layer,
+  PostgresLevelStore.layer,
   PostgresOperatorStores.layer,
   PostgresCatalogStore.layer,
   // Its connection needs the time of the machine, also under a test clock.

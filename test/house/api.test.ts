@@ -69,7 +69,7 @@ const CONFIG = {
 const PROGRAM = `
 import { type Operations, ROUTES, type Schemas } from "./Contract.ts"
 
-export const route: "GET v1/market/tools/{id}" = ROUTES.catalog.tool
+export const route: "GET ~tools/{id}" = ROUTES.catalog.tool
 type Tool = Operations["catalog"]["tool"]
 export const params: Tool["params"] = { id: "ada-tools/search" }
 export const priceOf = (tool: Tool["success"]): number => tool.declaration.price_microcents ?? tool.pricing.price_microcents

@@ -6,7 +6,8 @@ import { AccountStore } from "../../../domain/accounts/Account.ts"
 import type { KeyOwner } from "../../../domain/accounts/Authentication.ts"
 import { DefaultCaps } from "../../../domain/accounts/DefaultCaps.ts"
 import { qualifiedName } from "../../../domain/accounts/Handle.ts"
-import { type ApiKey, isActive, Keys, ROTATION_GRACE_SECONDS_DEFAULT } from "../../../domain/accounts/Keys.ts"
+import { type ApiKey, Keys, ROTATION_GRACE_SECONDS_DEFAULT } from "../../../domain/accounts/Keys.ts"
+import { Levels } from "../../../domain/accounts/Levels.ts"
 import { Catalog } from "../../../domain/catalog/Catalog.ts"
 import { EndpointProbe, type EndpointReport, unlistedReason } from "../../../domain/catalog/EndpointProbe.ts"
 import { ToolImport } from "../../../domain/catalog/ToolImport.ts"
@@ -24,28 +25,29 @@ import { toChange, type ToolBody } from "../catalog/ToolBody.ts"
 import { catalogProblems } from "../catalog/ToolViews.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
 import { ValidationFailed } from "../pipeline/Failures.ts"
-import { duplicate, invalid, invalidField, type ProblemsOf } from "../pipeline/Problems.ts"
+import { duplicate, invalidField, type ProblemsOf } from "../pipeline/Problems.ts"
 import { type Route, routesWith } from "../pipeline/Route.ts"
 import { fieldsOf, freezeOf } from "../pipeline/Views.ts"
 import { verificationProblems } from "../trust/Trust.ts"
 import { AccountsApi, type RegisterProvider } from "./AccountsApi.ts"
+import { keyView } from "./KeyFields.ts"
+import { changedBounds, levelProblems, toLimit } from "./Levels.ts"
 
 export const accountProblems = {
   ...catalogProblems,
   ...verificationProblems,
+  ...levelProblems,
   AlreadyRegistered: duplicate("POST /api/v1/market/keys creates a key."),
   EmailTokenRejected: invalidField("token"),
   EndpointBlocked: (e) => ({ ...invalidField("endpoint_url")(e), code: "BLOCKED_ENDPOINT" }),
   HandleRejected: invalidField("handle"),
   HandleTaken: duplicate(),
-  LastKey: duplicate(),
   ToolsRejected: (e) => ({
     status: 422,
     code: "VALIDATION_ERROR",
     details: e.tools.map((tool) => ({ path: ["tools", tool.index], message: `${tool.tool_name}: ${tool.error}` }))
-  }),
-  TooManyKeys: invalid()
-} satisfies ProblemsOf<Keys | DefaultCaps | Registration | ProviderProfile | ToolImport>
+  })
+} satisfies ProblemsOf<Keys | Levels | DefaultCaps | Registration | ProviderProfile | ToolImport>
 
 const { preparedRoute, route } = routesWith(accountProblems)
 
@@ -80,6 +82,7 @@ const { endpoints } = AccountsApi
 export const accountsRoutes = Effect.gen(function* () {
   const registration = yield* Registration
   const keys = yield* Keys
+  const levels = yield* Levels
   const caps = yield* DefaultCaps
   const freezes = yield* FreezeStore
   const baseUrl = yield* BaseUrl
@@ -135,7 +138,7 @@ export const accountsRoutes = Effect.gen(function* () {
   })
 
   const revoke = Effect.fnUntraced(function* (caller: KeyOwner, id: KeyId) {
-    const revoked = yield* keys.revoke(caller, id)
+    const revoked = yield* caller.role === "consumer" ? levels.revokeKey(caller, id) : keys.revoke(caller, id)
     const show = yield* shownTo(caller)
     return { revoked: true as const, key: show(revoked) }
   })
@@ -272,11 +275,26 @@ export const accountsRoutes = Effect.gen(function* () {
         const message = "Only a consumer's key has a default cap: leave `default_cap_microcents` out."
         return yield* new ValidationFailed({ faults: [{ path: ["default_cap_microcents"], message }] })
       }
-      const minted = yield* keys.create(caller, {
+      const request = {
         label: payload.label ?? "",
         expiresAt: payload.expires_at,
         defaultCap: payload.default_cap_microcents
-      })
+      }
+      const { default_cap_microcents: _, expires_at: __, label: ___, ...bounds } = payload
+      const isBounded = Object.keys(bounds).length > 0
+      if (caller.role === "provider" && isBounded) {
+        const message = "Only a consumer's key has bounds and limits."
+        return yield* new ValidationFailed({ faults: [{ path: [Object.keys(bounds)[0]!], message }] })
+      }
+      const minted =
+        caller.role === "provider" || (!isBounded && caller.levels.length === 0)
+          ? yield* keys.create(caller, request)
+          : yield* levels.createKey(caller, {
+              ...request,
+              bounds: changedBounds(bounds),
+              limits: (bounds.limits ?? []).map(toLimit),
+              parent: bounds.parent_key_id
+            })
       return {
         key: show(minted.key),
         api_key: minted.secret,
@@ -330,18 +348,4 @@ const profileView = (
   message
 })
 
-const shownTo = (caller: KeyOwner) =>
-  Effect.map(DateTime.now, (now) => (key: ApiKey) => ({
-    key_id: key.id,
-    api_key_prefix: key.prefix,
-    ...fieldsOf(key, "label", "role"),
-    status: statusOf(key, now.epochMilliseconds),
-    current: key.id === caller.keyId,
-    default_cap_microcents: key.defaultCap ?? null,
-    ...fieldsOf(key, "createdAt", "expiresAt", "revokedAt")
-  }))
-
-const statusOf = (key: ApiKey, nowMs: number): "active" | "revoked" | "expired" => {
-  if (isActive(key, nowMs)) return "active"
-  return key.revokedAt !== undefined && key.revokedAt.epochMilliseconds <= nowMs ? "revoked" : "expired"
-}
+const shownTo = (caller: KeyOwner) => Effect.map(DateTime.now, (now) => (key: ApiKey) => keyView(key, caller, now))

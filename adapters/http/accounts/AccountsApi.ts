@@ -12,12 +12,14 @@ import { EndpointUrl } from "../../../domain/shared/PlainText.ts"
 import { EndpointReport, ImportReport } from "../catalog/ImportApi.ts"
 import { PricingModel, ToolBody } from "../catalog/ToolBody.ts"
 import * as Endpoint from "../contract/Endpoint.ts"
-import { accountRegistration, readBy, writeBy } from "../contract/Endpoint.ts"
+import { accountRegistration, anyKey, manageBy, readBy, writeBy } from "../contract/Endpoint.ts"
 import * as Field from "../contract/Field.ts"
 import { Email, Instant, IntBetween, Line, Name, Text, WholeCents } from "../contract/InputSchemas.ts"
 import { CONSUMER_ID, CONSUMER_KEY, KEY_ID, NOW, PROVIDER_KEY } from "../contract/SampleValues.ts"
 import * as shared from "../contract/SharedFields.ts"
 import { verificationLevel } from "../trust/TrustApi.ts"
+import { capOf, Key, keyCap, role } from "./KeyFields.ts"
+import { newBounds } from "./LevelsApi.ts"
 
 // Registration of providers and consumers on the wire.
 
@@ -164,25 +166,6 @@ const RegisteredConsumer = Field.object("RegisteredConsumer", "The new consumer.
   next_steps: shared.nextSteps
 })
 
-const role = Field.of(Schema.Literals(["consumer", "provider"]), "Role of the account.")
-
-const capOf = (owner: string) =>
-  `Default cap of the ${owner}: maximum cost in microcents of a usage-priced call that names no cap. \`null\`: none.`
-const keyCap = Field.nullable(MicrocentsFromInt, capOf("key"), 50_000)
-
-const Key = Field.object("Key", "An API key, without the secret.", {
-  key_id: shared.keyId,
-  api_key_prefix: Field.string("Prefix of the API key: its role and first digits.", "atb_c_01234567"),
-  label: Field.string("Label of the key.", "staging"),
-  role,
-  status: Field.of(Schema.Literals(["active", "revoked", "expired"]), "Status of the key."),
-  current: Field.boolean("Whether this key authenticated the request.", false),
-  default_cap_microcents: keyCap,
-  created_at: shared.createdAt,
-  expires_at: shared.expiresAt,
-  revoked_at: Field.nullableTimestamp("Time of revocation; in the future during the grace period of a rotation.")
-})
-
 const oldKey: typeof Key.Encoded = {
   key_id: KEY_ID,
   api_key_prefix: "atb_c_01234567",
@@ -191,6 +174,7 @@ const oldKey: typeof Key.Encoded = {
   status: "active",
   current: true,
   default_cap_microcents: null,
+  level_id: null,
   created_at: NOW,
   expires_at: null,
   revoked_at: "2026-11-20T10:30:00.000Z"
@@ -225,7 +209,12 @@ const RevokedKey = Field.object("RevokedKey", "The key is revoked.", {
 const CreateKey = Field.object("CreateKey", "Options of the new key.", {
   label: Field.optional(Line(KEY_LABEL_CHARS_MAX), "Label of the key."),
   expires_at: Field.optional(Instant, "Time of expiry in ISO 8601. Default: never."),
-  default_cap_microcents: Field.optional(MicrocentsFromInt, capOf("key").replace(" `null`: none.", ""))
+  default_cap_microcents: Field.optional(MicrocentsFromInt, capOf("key").replace(" `null`: none.", "")),
+  parent_key_id: Field.optional(
+    KeyId,
+    "ID of the key above the new one, whose bounds and limits apply too. Default: your own, if it has bounds."
+  ),
+  ...newBounds
 }).annotate({ examples: [{ label: "staging" }] })
 
 const RotateKey = Field.object("RotateKey", "Options of the rotation.", {
@@ -268,7 +257,7 @@ const owner = ["consumer", "provider"] as const
 export class AccountsApi extends HttpApiGroup.make("accounts")
   .add(
     Endpoint.get("whoAmI", "/api/v1/market/whoami", {
-      access: readBy(...owner),
+      access: anyKey(...owner),
       summary: "Retrieve your account",
       description: "Returns the account of the API key.",
       success: WhoAmI
@@ -324,14 +313,18 @@ export class AccountsApi extends HttpApiGroup.make("accounts")
       success: KeyList
     }),
     Endpoint.post("createKey", "/api/v1/market/keys", {
-      access: writeBy(...owner),
+      access: manageBy(...owner),
       summary: "Create an API key",
-      description: "Creates an additional key. The API key in the response is shown only once.",
+      description:
+        "Creates an additional key. The API key in the response is shown only once. A key that is given bounds or limits has the " +
+        "scope `call` unless you name others. With a key that has bounds, the new key is below it: its bounds and " +
+        "limits apply to both.",
       payload: CreateKey,
-      success: NewKey.pipe(HttpApiSchema.status(201))
+      success: NewKey.pipe(HttpApiSchema.status(201)),
+      problems: [404]
     }),
     Endpoint.delete("revokeKeyByQuery", "/api/v1/market/keys", {
-      access: writeBy(...owner),
+      access: manageBy(...owner),
       summary: "Revoke an API key by query parameter",
       description: "Same as `DELETE /api/v1/market/keys/{key_id}`, for clients that send IDs in the query.",
       query: { key_id: shared.keyId },
@@ -339,10 +332,11 @@ export class AccountsApi extends HttpApiGroup.make("accounts")
       problems: [404, "DUPLICATE"]
     }),
     Endpoint.delete("revokeKey", "/api/v1/market/keys/:key_id", {
-      access: writeBy(...owner),
+      access: manageBy(...owner),
       summary: "Revoke an API key",
       description:
-        "The key is rejected on every node within a second. Your only active key cannot be revoked: rotate it instead.",
+        "The key, and every key and run below it, is rejected on every node within a second. Your only active key without bounds " +
+        "cannot be revoked: rotate it instead.",
       params: { key_id: shared.keyId },
       success: RevokedKey,
       problems: ["DUPLICATE"]

@@ -6,6 +6,7 @@ import { Context, Effect, Schema } from "effect"
 import type { HttpMethod, HttpRouter } from "effect/http"
 import { HttpApiEndpoint, HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
 import type { Role } from "../../../domain/accounts/Authentication.ts"
+import type { Scope } from "../../../domain/accounts/Levels.ts"
 import type { AuditedAction } from "../../../domain/operator/AuditTrail.ts"
 import * as Field from "./Field.ts"
 import { idempotencyHeader } from "./InputSchemas.ts"
@@ -52,6 +53,10 @@ export interface AccessRule {
   readonly unlimited: boolean
   /** Public where no operator key is configured. */
   readonly openWithoutOperator: boolean
+  /**
+   * What a key with bounds must have: a scope; `any`: nothing. `account`: only keys without bounds pass.
+   */
+  readonly scope: Scope | "any" | "account"
   /** Speaks MCP. */
   readonly door: boolean
   /** The action's name in the audit trail, if the operator changes something. */
@@ -82,6 +87,7 @@ const rule = <const Overrides extends Partial<AccessRule>>(
   keyOptional: false,
   unlimited: false,
   openWithoutOperator: false,
+  scope: "account",
   door: false,
   action: undefined,
   ...overrides
@@ -100,14 +106,21 @@ export const uncachedWithKey = rule({ keyOptional: true })
 export const probe = rule({ unlimited: true })
 export const registration = rule({ registration: true, idempotent: true })
 export const accountRegistration = rule({ registration: true, idempotent: true, showsKey: true })
-export const readBy = (...roles: ReadonlyArray<Role>) => rule({ roles })
+export const readBy = (...roles: ReadonlyArray<Role>) => rule({ roles, scope: "read" })
 export const writeBy = (...roles: ReadonlyArray<Role>) => rule({ roles, idempotent: true })
+/** Any valid key of these roles. */
+export const anyKey = (...roles: ReadonlyArray<Role>) => rule({ roles, scope: "any" })
+/** Calls, of tools or of runs that make them. */
+export const callBy = (...roles: ReadonlyArray<Role>) => rule({ roles, scope: "call" })
+/** Changes of keys, which check further what the caller may change. */
+export const manageBy = (...roles: ReadonlyArray<Role>) => rule({ roles, scope: "manage", idempotent: true })
+export const payoutBy = (...roles: ReadonlyArray<Role>) => rule({ roles, scope: "payouts", idempotent: true })
 export const operatorAction = (action: AuditedAction) =>
   rule({ roles: ["operator"] as ReadonlyArray<Role>, idempotent: true, action })
 /** A run of the operator in units of work of its own, safe to repeat. */
 export const operatorRun = (action: AuditedAction) => rule({ roles: ["operator"] as ReadonlyArray<Role>, action })
 export const operatorIfConfigured = rule({ roles: ["operator"], openWithoutOperator: true, action: "schema.update" })
-export const mcpDoor = rule({ roles: ["consumer"], door: true })
+export const mcpDoor = rule({ roles: ["consumer"], scope: "call", door: true })
 
 interface Declaration<Params, Query, Payload, Success, Rule, Problems> {
   readonly access: Rule & AccessRule
@@ -201,6 +214,7 @@ const declare =
 export const get = declare("GET")
 export const post = declare("POST")
 export const put = declare("PUT")
+export const patch = declare("PATCH")
 const remove = declare("DELETE")
 export { remove as delete }
 

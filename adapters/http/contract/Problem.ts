@@ -7,7 +7,7 @@ import { HttpApiSchema } from "effect/http-api"
 import { ReceiptStatus } from "../../../domain/receipts/Receipts.ts"
 import { ReceiptId } from "../../../domain/shared/Ids.ts"
 import * as Field from "./Field.ts"
-import { BASE_URL, RECEIPT_ID, TOOL_ID } from "./SampleValues.ts"
+import { BASE_URL, RECEIPT_ID, RUN_ID, TOOL_ID } from "./SampleValues.ts"
 import { qualifiedName } from "./SharedFields.ts"
 
 const Fault = Field.object("Fault", "An invalid field.", {
@@ -110,18 +110,40 @@ export const codes = {
       budget_id: "0193f9c5-6e1a-7b44-a1f0-3c5d7e9b2a68",
       cap_microcents: 1_000_000,
       left_microcents: 120,
-      resets_at: "2026-12-01T00:00:00.000Z"
+      resets_at: "2026-12-01T00:00:00.000Z",
+      level: "account",
+      level_id: null,
+      period: "month",
+      spent_microcents: 999_000,
+      held_microcents: 880
     },
     fields: {
       budget_id: text("ID of the exceeded budget."),
       cap_microcents: int("Limit of the budget in microcents."),
       left_microcents: int("Amount left in the budget, in microcents."),
-      resets_at: Field.of(Schema.NullOr(Schema.String), "Time when the budget resets. `null`: never.")
+      resets_at: Field.of(Schema.NullOr(Schema.String), "Time when the budget resets. `null`: never."),
+      level: text("Where it is set: `account`, `team`, `key` or `run`."),
+      level_id: Field.of(Schema.NullOr(Schema.String), "ID of the key's or run's level. `null`: the account."),
+      period: text("Period of the budget: `hour`, `day`, `week`, `month` or `total`."),
+      spent_microcents: int("Spent in the period, in microcents."),
+      held_microcents: int("Held for calls in flight, in microcents.")
     }
   }),
   FORBIDDEN: row(403, {
     message: "This endpoint requires a provider key; a consumer key was sent.",
     remedy: "Use an API key of the role that the message names."
+  }),
+  CALL_NOT_ALLOWED: named(403, {
+    message: 'The key "nightly" does not permit ada-tools/search: its tool is not among the allowed ones.',
+    remedy:
+      "Call what the key permits: `GET /api/v1/market/keys/{key_id}/limits` lists its bounds. A key above it changes them with " +
+      "`PATCH /api/v1/market/keys/{key_id}`.",
+    extra: { level: "key", level_id: RUN_ID, bound: "tool" },
+    fields: {
+      level: text("Where it is set: `team`, `key` or `run`."),
+      level_id: text("ID of the level."),
+      bound: text("What is bounded: `tool`, `provider`, `category` or `price`.")
+    }
   }),
   ACCOUNT_FROZEN: named(403, {
     message: "This account is frozen: one of its payments is disputed at the bank, or the operator froze it.",

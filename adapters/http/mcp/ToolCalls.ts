@@ -2,14 +2,15 @@
  * `tools/call`: the same call as through the REST proxy, for callers that speak MCP. It is held, forwarded, settled and
  * limited by `McpCalls`; here it is only translated.
  */
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Schema } from "effect"
+import { idempotencyScope, Levels } from "../../../domain/accounts/Levels.ts"
 import { McpCalls } from "../../../domain/mcp/McpCalls.ts"
 import type { McpCallOutcome, McpCallRequest } from "../../../domain/metering/Call.ts"
 import { CallInFlight } from "../../../domain/metering/CallRejections.ts"
 import { UpstreamLimits } from "../../../domain/metering/CallTerms.ts"
 import { Digest } from "../../../domain/shared/Cryptography.ts"
 import { IDEMPOTENCY_KEY_CHARS_MAX } from "../../../domain/shared/Idempotency.ts"
-import type { ReceiptId } from "../../../domain/shared/Ids.ts"
+import { LevelId, type ReceiptId } from "../../../domain/shared/Ids.ts"
 import { isObject } from "../../../domain/shared/JsonText.ts"
 import { lowestOf, Microcents, MICROCENTS_MAX } from "../../../domain/shared/Microcents.ts"
 import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
@@ -20,6 +21,7 @@ import {
   IDEMPOTENCY_KEY_META,
   MAX_COST_META,
   META_PREFIX,
+  RUN_ID_META,
   VERSION_META,
   withoutTasks
 } from "../../../domain/upstream/Protocol.ts"
@@ -54,6 +56,8 @@ export interface ToolCallParams {
   readonly arguments: ToolArguments
   readonly maxCost: Microcents | undefined
   readonly idempotencyKey: string | undefined
+  /** The run that the call counts toward. */
+  readonly runId: LevelId | undefined
   /** An object without the fields of this service and of the protocol. */
   readonly meta: string | undefined
   readonly otherParams: string | undefined
@@ -77,6 +81,10 @@ const readToolCall = ({ meta, params }: RpcRequest, dialect: DoorDialect): ToolC
       `\`_meta["${IDEMPOTENCY_KEY_META}"]\` must be a string of 1 to ${IDEMPOTENCY_KEY_CHARS_MAX} characters.`
     )
   }
+  const runId = meta?.value[RUN_ID_META]
+  if (runId !== undefined && !isLevelId(runId)) {
+    return invalidParams(`\`_meta["${RUN_ID_META}"]\` must be the ID of a run.`)
+  }
   const wantsTask = dialect.wantsTask(params)
   if (typeof wantsTask !== "boolean") return wantsTask
   const passedMeta = picked(meta, isPassed)
@@ -85,12 +93,15 @@ const readToolCall = ({ meta, params }: RpcRequest, dialect: DoorDialect): ToolC
     arguments: { text: textAt(params, "arguments") ?? "{}", value: given ?? {} },
     maxCost,
     idempotencyKey,
+    runId,
     meta: passedMeta === undefined ? undefined : `{${passedMeta}}`,
     otherParams: picked(params, (member) => !OWN_PARAMS.has(member)),
     progressToken: textAt(meta, "progressToken"),
     wantsTask
   }
 }
+
+const isLevelId = Schema.is(LevelId)
 
 const OWN_PARAMS: ReadonlySet<string> = new Set(["name", "arguments", "task", "_meta"])
 
@@ -132,6 +143,7 @@ export const makeToolCalls = Effect.gen(function* () {
   const baseUrl = yield* BaseUrl
   const addFundsUrl = addFundsPage(baseUrl)
   const tasks = yield* Tasks
+  const levels = yield* Levels
   const { totalMs } = yield* UpstreamLimits
   const { sha256Hex } = yield* Digest
 
@@ -152,11 +164,12 @@ export const makeToolCalls = Effect.gen(function* () {
       arguments: given.value,
       maxCost: lowestOf(params.maxCost, meaning.maxCost),
       defaultCap: caller.defaultCap,
+      levels: caller.levels,
       idempotency:
         idempotencyKey === undefined
           ? undefined
           : {
-              keyHash: sha256Hex(`${caller.ownerId}\n${idempotencyKey}`),
+              keyHash: sha256Hex(`${idempotencyScope(caller)}\n${idempotencyKey}`),
               requestHash: sha256Hex(JSON.stringify(["mcp", tool.toolId, tool.providerId, tool.toolName, given.text]))
             },
       requestId: input.requestId,
@@ -234,11 +247,19 @@ export const makeToolCalls = Effect.gen(function* () {
 
   return Effect.fnUntraced(function* (
     door: Door,
-    request: DoorRequest
+    sent: DoorRequest
   ): Effect.fn.Return<CalledTool, DoorFailure | HandlerError> {
-    const read = readToolCall(request.rpc, request.dialect)
+    const read = readToolCall(sent.rpc, sent.dialect)
     if (read instanceof RpcFault) return yield* read
-    const params = { ...read, maxCost: yield* callCap(request.input.request, read.maxCost) }
+    const params = { ...read, maxCost: yield* callCap(sent.input.request, read.maxCost) }
+    const { caller } = sent
+    const named =
+      read.runId === undefined
+        ? undefined
+        : yield* Effect.catchTag(levels.asRun(caller, read.runId), "RunNotFound", ({ message }) =>
+            invalidParams(message)
+          )
+    const request = named === undefined ? sent : { ...sent, caller: { ...caller, levels: named } }
     const meaning = yield* door.tool(request, params.name, params.arguments, params.maxCost)
     if (meaning._tag === "Own") {
       if (params.wantsTask) return yield* methodNotFound(notAsTask(params.name))

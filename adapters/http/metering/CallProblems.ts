@@ -30,13 +30,28 @@ export const callProblems = {
   BudgetExceeded: (e) => ({
     status: 402,
     code: "BUDGET_EXCEEDED",
-    hint: "POST /api/v1/market/budgets raises it.",
+    hint:
+      e.level === "account"
+        ? "POST /api/v1/market/budgets raises it."
+        : e.level === "run"
+          ? "Start a run with a higher limit: POST /api/v1/market/runs with the key that started this one."
+          : "PATCH /api/v1/market/keys/{key_id} raises it, with a key above this one or without bounds.",
     extra: {
       budget_id: e.budgetId,
       cap_microcents: Number(e.capMicrocents),
       left_microcents: Number(e.leftMicrocents),
-      resets_at: e.resetsAt ?? null
+      resets_at: e.resetsAt ?? null,
+      level: e.level,
+      level_id: e.levelId ?? null,
+      period: e.period,
+      spent_microcents: Number(e.spentMicrocents),
+      held_microcents: Number(e.heldMicrocents)
     }
+  }),
+  CallNotAllowed: (e) => ({
+    status: 403,
+    code: "CALL_NOT_ALLOWED",
+    extra: { level: e.kind, level_id: e.levelId, bound: e.bound }
   }),
   CallConflict: keyConflict(),
   CallInFlight: inFlight,

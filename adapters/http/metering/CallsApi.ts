@@ -10,7 +10,7 @@ import { MicrocentsFromInt } from "../../../domain/shared/Microcents.ts"
 import * as price from "../catalog/ToolBody.ts"
 import { freeTierCalls } from "../catalog/ToolBody.ts"
 import * as Endpoint from "../contract/Endpoint.ts"
-import { readBy } from "../contract/Endpoint.ts"
+import { callBy, readBy } from "../contract/Endpoint.ts"
 import * as Field from "../contract/Field.ts"
 import { idempotencyHeader, pageQueryUpTo } from "../contract/InputSchemas.ts"
 import { CONSUMER_ID, DEMO_INPUT, DEMO_TOOL, RECEIPT_ID } from "../contract/SampleValues.ts"
@@ -288,7 +288,7 @@ const usageSummary = <const I extends string, const P extends `/${string}`>(iden
 export class CallsApi extends HttpApiGroup.make("calls")
   .add(
     Endpoint.post("proxy", "/api/market/proxy", {
-      access: readBy("consumer"),
+      access: callBy("consumer"),
       summary: "Call a tool",
       description:
         "Holds the price, forwards the call, settles it, and returns the tool's result with a receipt. Only a successful " +
@@ -314,6 +314,7 @@ export class CallsApi extends HttpApiGroup.make("calls")
         502,
         504,
         "ACCOUNT_FROZEN",
+        "CALL_NOT_ALLOWED",
         "DUPLICATE",
         "PRICE_CHANGED",
         "ANSWER_NOT_KEPT",

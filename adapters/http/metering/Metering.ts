@@ -2,6 +2,7 @@
  * Reports of calls outside the proxy, and the grants that permit them, over HTTP.
  */
 import { DateTime, Effect } from "effect"
+import { idempotencyScope } from "../../../domain/accounts/Levels.ts"
 import type { CallIdempotency, KeptResult } from "../../../domain/metering/CallStore.ts"
 import type { Metered } from "../../../domain/metering/DirectMetering.ts"
 import { type Grant, Grants, isActive, spentNow } from "../../../domain/metering/Grants.ts"
@@ -57,7 +58,7 @@ export const meteringRoutes = Effect.gen(function* () {
         key === undefined
           ? undefined
           : {
-              keyHash: sha256Hex(`${caller.role}\n${caller.ownerId}\nmeter\n${key}`),
+              keyHash: sha256Hex(`${caller.role}\n${idempotencyScope(caller)}\nmeter\n${key}`),
               requestHash: sha256Hex(text)
             }
       const outcome = yield* metering.record(

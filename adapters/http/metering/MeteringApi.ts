@@ -8,7 +8,7 @@ import { GRANT_TOOLS_MAX, GrantPeriod } from "../../../domain/metering/Grants.ts
 import { ReceiptStatus } from "../../../domain/receipts/Receipts.ts"
 import { ConsumerId, GrantId, ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
 import * as Endpoint from "../contract/Endpoint.ts"
-import { readBy, writeBy } from "../contract/Endpoint.ts"
+import { callBy, readBy, writeBy } from "../contract/Endpoint.ts"
 import * as Field from "../contract/Field.ts"
 import { idempotencyHeader, Instant, IntBetween, takesOtherFields } from "../contract/InputSchemas.ts"
 import { BASE_URL, DEMO_TOOL, GRANT_ID, NOW, PROVIDER_ID } from "../contract/SampleValues.ts"
@@ -150,7 +150,7 @@ const RevokedGrant = Field.object("RevokedGrant", "The grant is revoked.", {
 export class MeteringApi extends HttpApiGroup.make("metering")
   .add(
     Endpoint.post("meter", "/api/v1/market/meter", {
-      access: readBy("consumer", "provider"),
+      access: callBy("consumer", "provider"),
       summary: "Report a call",
       description:
         "Records a call outside the proxy. A consumer reports its own call and is billed as by the proxy. A provider reports " +
@@ -160,7 +160,7 @@ export class MeteringApi extends HttpApiGroup.make("metering")
         examples: [{ tool_name: DEMO_TOOL, success: true }]
       }),
       success: Metered.pipe(HttpApiSchema.status(201)),
-      problems: [402, 404, 410, "ACCOUNT_FROZEN", "DUPLICATE", "IDEMPOTENCY_CONFLICT"]
+      problems: [402, 404, 410, "ACCOUNT_FROZEN", "CALL_NOT_ALLOWED", "DUPLICATE", "IDEMPOTENCY_CONFLICT"]
     }),
     Endpoint.describing("describeMeter", "/api/v1/market/meter"),
     Endpoint.get("listGrants", "/api/v1/market/grants", {

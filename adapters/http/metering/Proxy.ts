@@ -4,6 +4,7 @@
  */
 import { Effect } from "effect"
 import { qualifiedName } from "../../../domain/accounts/Handle.ts"
+import { idempotencyScope } from "../../../domain/accounts/Levels.ts"
 import type { CatalogEntry } from "../../../domain/catalog/CatalogStore.ts"
 import { isUsagePriced, priceText } from "../../../domain/catalog/Terms.ts"
 import { TOOL_NAME_SENT } from "../../../domain/catalog/Tool.ts"
@@ -94,12 +95,13 @@ export const proxyRoutes = Effect.gen(function* () {
         arguments: payload.input ?? payload.arguments ?? {},
         maxCost,
         defaultCap: caller.defaultCap,
+        levels: caller.levels,
         priceVersion: payload.price_version,
         // The hash is over the body as it was sent: the same call in other JSON text is another call.
         idempotency:
           key === undefined
             ? undefined
-            : { keyHash: sha256Hex(`${caller.ownerId}\n${key}`), requestHash: sha256Hex(text) },
+            : { keyHash: sha256Hex(`${idempotencyScope(caller)}\n${key}`), requestHash: sha256Hex(text) },
         requestId,
         onReceiptId: (invocationId: ReceiptId) => {
           notes.invocation_id = invocationId

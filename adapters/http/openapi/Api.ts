@@ -4,6 +4,7 @@
 import { Context, type Schema } from "effect"
 import { HttpApi, type HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { AccountsApi } from "../accounts/AccountsApi.ts"
+import { LevelsApi } from "../accounts/LevelsApi.ts"
 import { CatalogApi } from "../catalog/CatalogApi.ts"
 import { ImportApi } from "../catalog/ImportApi.ts"
 import { API_VERSION } from "../contract/BaseUrl.ts"
@@ -26,6 +27,7 @@ import { TrustApi } from "../trust/TrustApi.ts"
 
 export class Api extends HttpApi.make("agent-tool-billing")
   .add(AccountsApi)
+  .add(LevelsApi)
   .add(CatalogApi)
   .add(ImportApi)
   .add(CallsApi)

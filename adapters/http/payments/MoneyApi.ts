@@ -14,7 +14,7 @@ import { LoadId, ProviderId, ToolId, WithdrawalId } from "../../../domain/shared
 import { DisputeId } from "../../../domain/trust/DisputeStore.ts"
 import { VERIFICATION_LEVELS } from "../../../domain/trust/TrustScore.ts"
 import * as Endpoint from "../contract/Endpoint.ts"
-import { publicRead, readBy, writeBy } from "../contract/Endpoint.ts"
+import { payoutBy, publicRead, readBy, writeBy } from "../contract/Endpoint.ts"
 import * as Field from "../contract/Field.ts"
 import { IntBetween } from "../contract/InputSchemas.ts"
 import { BASE_URL, BUDGET_ID, DEMO_TOOL, KEY_ID, TOOL_ID } from "../contract/SampleValues.ts"
@@ -233,7 +233,7 @@ export class MoneyApi extends HttpApiGroup.make("money")
       problems: [502, "LOAD_LIMIT_REACHED", "NOT_CONFIGURED"]
     }),
     Endpoint.post("withdraw", "/api/v1/market/balance/withdraw", {
-      access: writeBy("consumer"),
+      access: payoutBy("consumer"),
       summary: "Withdraw unspent funds",
       description:
         "Refunds unspent funds to the payment methods that paid for them, at most the amount of each load. The payment " +

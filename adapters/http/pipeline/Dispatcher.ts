@@ -35,13 +35,12 @@ import {
   type Route,
   UNMATCHED
 } from "./Route.ts"
+import { makeFairReads, makeReadCache } from "./Reads.ts"
 import {
   decode,
   HttpSettings,
   makeAuthentication,
-  makeFairReads,
   makeLimits,
-  makeReadCache,
   makeRecordActions,
   makeReplay,
   makeTimeout,

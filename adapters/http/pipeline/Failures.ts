@@ -116,6 +116,19 @@ export class WrongRole extends Schema.TaggedError<WrongRole>()("WrongRole", {
   }
 }
 
+/** The key has bounds, which do not permit the request. */
+export class ScopeMissing extends Schema.TaggedError<ScopeMissing>()("ScopeMissing", {
+  needed: Schema.String,
+  scopes: Schema.Array(Schema.String)
+}) {
+  override get message() {
+    const has = this.scopes.length === 0 ? "none" : this.scopes.map((scope) => `\`${scope}\``).join(", ")
+    return this.needed === "account"
+      ? `This needs a key without bounds; the scopes of yours are ${has}.`
+      : `This needs a key with the scope \`${this.needed}\`; the scopes of yours are ${has}.`
+  }
+}
+
 /** A browser sent the operator's cookie with a request of another site's page. */
 export class NotFromOwnPage extends Schema.TaggedError<NotFromOwnPage>()("NotFromOwnPage", {
   origin: Schema.UndefinedOr(Schema.String)

@@ -6,6 +6,7 @@ import type { Effect } from "effect"
 import type { Authentication } from "../../../domain/accounts/Authentication.ts"
 import type { ExpiryInThePast, KeyNotFound } from "../../../domain/accounts/Keys.ts"
 import type { ProviderNotFound } from "../../../domain/accounts/ProviderDirectory.ts"
+import type { RunNotFound } from "../../../domain/accounts/Levels.ts"
 import {
   SCHEMA_CHECKS_CPU_MS_MAX,
   type SchemaBudgetSpent,
@@ -88,6 +89,7 @@ export type RequestError =
   | SchemaBudgetSpent
   | SchemaChecksLimited
   | AccountFrozen
+  | RunNotFound
   | FundsTooLow
   | PaymentFailed
   | PaymentsNotConfigured
@@ -250,6 +252,8 @@ const requestProblems = {
   SessionEnded: () => unauthorized,
   Unauthorized: ({ reason }) => (reason === "missing" ? { ...unauthorized, hint: SEND_KEY } : unauthorized),
   WrongOperatorKey: () => ({ ...unauthorized, hint: "It is the value of OPERATOR_KEY." }),
+  RunNotFound: notFound("GET /api/v1/market/runs lists your runs."),
+  ScopeMissing: forbidden(),
   WrongRole: forbidden(),
 
   SchemaBudgetSpent: (e) => unavailableFor(e.retryAfterSeconds),

@@ -1,7 +1,7 @@
 /**
  * The stages that a request passes between its arrival and its handler, each around the next.
  */
-import { Cause, Context, Duration, Effect, Exit, Fiber, Layer, type Redacted, Semaphore } from "effect"
+import { Cause, Context, Duration, Effect, Exit, Fiber, Layer, type Redacted, Schema } from "effect"
 import { RateLimiter } from "effect/persistence"
 import {
   actorOf,
@@ -11,13 +11,13 @@ import {
   type Role,
   Unauthorized
 } from "../../../domain/accounts/Authentication.ts"
+import { idempotencyScope, type Level, Levels, RunNotFound, scopesOf } from "../../../domain/accounts/Levels.ts"
 import { AuditTrail } from "../../../domain/operator/AuditTrail.ts"
 import { OperatorSessions, WrongOperatorKey } from "../../../domain/operator/OperatorSessions.ts"
 import { type Probe, RateLimitState } from "../../../domain/platform/Health.ts"
-import { ChangeFeed, concernsCatalog, onEachChange } from "../../../domain/shared/ChangeFeed.ts"
 import { type Deadline, makeDeadlines } from "../../../domain/shared/Deadlines.ts"
-import { makeFreshCache } from "../../../domain/shared/FreshCache.ts"
 import { Idempotency } from "../../../domain/shared/Idempotency.ts"
+import { LevelId } from "../../../domain/shared/Ids.ts"
 import { LONG_TEXT_CHARS_MIN, ownTurn } from "../../../domain/shared/OwnTurn.ts"
 import { BaseUrl } from "../contract/BaseUrl.ts"
 import type { AccessRule } from "../contract/Endpoint.ts"
@@ -29,6 +29,7 @@ import {
   NotFromOwnPage,
   RateLimited,
   RequestTimedOut,
+  ScopeMissing,
   WrongRole
 } from "./Failures.ts"
 import type { EncodedReply, Failure, Next, RequestContext, Route, Stage } from "./Route.ts"
@@ -133,8 +134,18 @@ export class RateLimits extends Context.Service<
         registration: (address) => byNetwork("register", address, settings.registrationRpm),
         signIn: (address) => byNetwork("sign-in", address, settings.signInRpm),
         wrongKey: (address) => byNetwork("wrong-key", address, settings.wrongKeyRpm),
-        key: (principal) =>
-          settings.keysLimited ? consume(`${principal.role}:${principal.ownerId}`, principal.rateLimitRpm) : unlimited,
+        key: (principal) => {
+          if (!settings.keysLimited) return unlimited
+          const account = consume(`${principal.role}:${principal.ownerId}`, principal.rateLimitRpm)
+          // From the lowest level up: a key that is over its own limit does not use up that of the account.
+          return principal.role === "consumer" && principal.levels.length > 0
+            ? principal.levels.reduce(
+                (above, { id, rateLimitRpm }) =>
+                  rateLimitRpm === undefined ? above : Effect.andThen(consume(`level:${id}`, rateLimitRpm), above),
+                account
+              )
+            : account
+        },
         consoleReads: (principal) =>
           settings.keysLimited
             ? consume(`console:${principal.role}:${principal.ownerId}`, CONSOLE_READS_RPM)
@@ -238,6 +249,7 @@ const limit = (
 
 export const makeAuthentication = Effect.gen(function* () {
   const authentication = yield* Authentication
+  const levels = yield* Levels
   const sessions = yield* OperatorSessions
   const baseUrl = yield* BaseUrl
   const isUnoperated = (yield* OperatorKey) === undefined
@@ -268,10 +280,22 @@ export const makeAuthentication = Effect.gen(function* () {
         : authenticated
     return Effect.flatMapEager(identified, (caller) => {
       context.caller = caller
-      if (caller !== undefined && caller.role !== "operator") context.notes.owner_id = caller.ownerId
-      return next(context)
+      if (caller === undefined || caller.role === "operator") return next(context)
+      context.notes.owner_id = caller.ownerId
+      const runId = header(request, RUN_HEADER)
+      return runId === undefined || caller.role !== "consumer" ? next(context) : asRun(caller, runId, context, next)
     })
   }
+
+  /** The key's calls count toward the run, and may do no more than the run. */
+  const asRun = (caller: Consumer, runId: string, context: RequestContext, next: Next) =>
+    Effect.flatMap(
+      isLevelId(runId) ? levels.asRun(caller, runId) : Effect.fail(new RunNotFound({ runId: runId.slice(0, 100) })),
+      (path) => {
+        context.caller = { ...caller, levels: path }
+        return next(context)
+      }
+    )
 
   const bySession = (token: string, context: RequestContext, next: Next) => {
     const { request } = context
@@ -287,17 +311,32 @@ export const makeAuthentication = Effect.gen(function* () {
     if (needed.length === 0) return next(context)
     const { caller } = context
     if (caller === undefined) return Effect.fail(new Unauthorized({ reason: "missing" }))
-    return needed.includes(caller.role) ? next(context) : Effect.fail(new WrongRole({ role: caller.role, needed }))
+    if (!needed.includes(caller.role)) return Effect.fail(new WrongRole({ role: caller.role, needed }))
+    const missing = caller.role === "consumer" ? missingScope(caller.levels, context.route.rule) : undefined
+    return missing === undefined ? next(context) : Effect.fail(missing)
   }
 
   return { authenticate, authorize }
 })
+
+const missingScope = (levels: ReadonlyArray<Level>, { scope }: AccessRule): ScopeMissing | undefined => {
+  if (levels.length === 0 || scope === "any") return undefined
+  const scopes = scopesOf(levels)
+  if (scopes === undefined || (scope !== "account" && scopes.includes(scope))) return undefined
+  return new ScopeMissing({ needed: scope, scopes })
+}
 
 /** Empty where the request has none. */
 export const credentialOf = (request: WebRequest): string =>
   bearer(request) || (header(request, "x-api-key")?.trim() ?? "")
 
 const ANYONE: ReadonlyArray<Role> = []
+
+type Consumer = Extract<Principal, { readonly role: "consumer" }>
+
+/** Names a run below the key: its levels apply instead of the key's. */
+const RUN_HEADER = "x-run-id"
+const isLevelId = Schema.is(LevelId)
 
 const usesKey = (rule: AccessRule): boolean => rule.keyOptional || rule.idempotent || rule.openWithoutOperator
 
@@ -350,7 +389,7 @@ export const makeReplay = Effect.map(Idempotency, ({ once }): Stage => {
   const onceFor = (context: RequestContext, key: string) => {
     const { caller, request, route, text } = context
     return {
-      scope: caller === undefined ? `address:${context.clientAddress}` : `${caller.role}:${caller.ownerId}`,
+      scope: caller === undefined ? `address:${context.clientAddress}` : `${caller.role}:${idempotencyScope(caller)}`,
       key,
       request: `${request.method} ${request.path}?${request.query}\n${text}`,
       isShownOnce: route.rule.showsKey && caller === undefined
@@ -415,80 +454,6 @@ const reasonIn = ({ payload }: RequestContext): string | undefined => {
   const said = reason ?? note
   return typeof said === "string" && said !== "" ? said : undefined
 }
-
-// Caches responses to public reads as text for a short time, because most clients request the same first page. All are
-// dropped when the catalog or an account changes.
-
-const READS_CACHED_MAX = 1_000
-const READ_CACHE_TTL_MS = 2_000
-/** Larger responses, such as pages of large schemas, are not cached. */
-const REPLY_CHARS_MAX = 262_144
-
-export const makeReadCache = Effect.gen(function* () {
-  const feed = yield* ChangeFeed
-  const kept = yield* makeFreshCache<EncodedReply>({ entriesMax: READS_CACHED_MAX, ttlMs: READ_CACHE_TTL_MS })
-
-  yield* onEachChange(feed, (change) => {
-    if (concernsCatalog(change)) kept.forgetAll()
-  })
-
-  const cacheReads: Stage = (context, next) => {
-    const { request, route } = context
-    if (!route.rule.cacheable) return next(context)
-    const key = `${request.path}?${request.query}`
-    return Effect.suspend(() =>
-      kept.readThrough(
-        key,
-        Effect.suspend(() => next(context)),
-        isCacheable
-      )
-    )
-  }
-  return cacheReads
-})
-
-const isCacheable = (reply: EncodedReply): boolean => reply.status === 200 && reply.body.length <= REPLY_CHARS_MAX
-
-// Reads of one account run a few at a time, and the others wait. A page deep in a long list takes the database a second:
-// without this, one account could occupy every connection, and the reads of all others would wait.
-
-/** One account has less than half of a node's connections to the database, by default. */
-export const READS_AT_ONCE_MAX = 4
-
-interface Reading {
-  readonly turn: Semaphore.Semaphore
-  /** Running or waiting. Their number is limited by the connections of an address. */
-  count: number
-}
-
-export const makeFairReads = (): Stage => {
-  const accounts = new Map<string, Reading>()
-
-  const enter = (owner: string): Reading => {
-    const reading = accounts.get(owner) ?? { turn: Semaphore.makeUnsafe(READS_AT_ONCE_MAX), count: 0 }
-    accounts.set(owner, reading)
-    reading.count++
-    return reading
-  }
-
-  const leave = (owner: string, reading: Reading): void => {
-    if (--reading.count === 0) accounts.delete(owner)
-  }
-
-  return (context, next) => {
-    const owner = ownerOfRead(context)
-    if (owner === undefined) return next(context)
-    return Effect.acquireUseRelease(
-      Effect.sync(() => enter(owner)),
-      ({ turn }) => turn.withPermits(1)(Effect.suspend(() => next(context))),
-      (reading) => Effect.sync(() => leave(owner, reading))
-    )
-  }
-}
-
-/** Undefined if the request does not wait: writes, streams of MCP doors, reads of the operator or without a key. */
-const ownerOfRead = ({ caller, route: { method, rule } }: RequestContext): string | undefined =>
-  method !== "GET" || rule.door || caller === undefined || caller.role === "operator" ? undefined : caller.ownerId
 
 // A request whose time is up gets its response at once, whatever its work waits for. The work is interrupted, unless it must
 // not be, such as the settlement of a call: that runs to completion without its caller. When the scope closes, the time of

@@ -5,11 +5,12 @@ import { DateTime, Effect, Layer, Option } from "effect"
 import { AccountStore } from "../../../domain/accounts/Account.ts"
 import { HandleStore } from "../../../domain/accounts/Handle.ts"
 import { type ApiKey, DEAD_KEYS_SHOWN_MAX, isActive, KeyStore } from "../../../domain/accounts/Keys.ts"
+import { LevelStore } from "../../../domain/accounts/Levels.ts"
 import { compareCodePoints } from "../../../domain/catalog/CatalogStore.ts"
 import { FEE_CHANGES_SHOWN_MAX, type FeeChange, NO_OWN_FEE } from "../../../domain/ledger/PlatformFee.ts"
-import type { ConsumerId, KeyId, ProviderId } from "../../../domain/shared/Ids.ts"
+import type { ConsumerId, KeyId, LevelId, ProviderId } from "../../../domain/shared/Ids.ts"
 import { VerificationStore } from "../../../domain/trust/Challenge.ts"
-import { change, newestFirst } from "../shared/MemoryRows.ts"
+import { change as changeRow, newestFirst, oldestFirst, pageById } from "../shared/MemoryRows.ts"
 import { type HandleRow, MemoryTables } from "../shared/MemoryTables.ts"
 import { put } from "../shared/MemoryUnitOfWork.ts"
 
@@ -32,15 +33,15 @@ const accountStore = Layer.effect(
       setFee: addFee,
       feeHistory: (id) => Effect.sync(() => (providerFees.get(id) ?? []).slice(0, FEE_CHANGES_SHOWN_MAX)),
       setFeaturesOff: (id, features) =>
-        change(providers, id, { featuresOff: features.length === 0 ? undefined : features }),
-      setFrozen: (id, frozen) => change(providers, id, { frozen }),
-      updateProvider: ({ featuresOff: _, frozen: __, ...provider }) => change(providers, provider.id, provider),
+        changeRow(providers, id, { featuresOff: features.length === 0 ? undefined : features }),
+      setFrozen: (id, frozen) => changeRow(providers, id, { frozen }),
+      updateProvider: ({ featuresOff: _, frozen: __, ...provider }) => changeRow(providers, provider.id, provider),
       changeProvider: (id, changes) => {
         const given = Object.entries(changes).filter(([, value]) => value !== undefined)
-        return change(providers, id, Object.fromEntries(given))
+        return changeRow(providers, id, Object.fromEntries(given))
       },
       updateConsumer: (consumer) => put(consumers, consumer.id, consumer),
-      setDefaultCap: (id, defaultCap) => change(consumers, id, { defaultCap }),
+      setDefaultCap: (id, defaultCap) => changeRow(consumers, id, { defaultCap }),
       recordErasure: (erasure) =>
         Effect.suspend(() => (erasures.has(erasure.ownerId) ? Effect.void : put(erasures, erasure.ownerId, erasure))),
       erasureOf: (id) => Effect.sync(() => Option.fromNullishOr(erasures.get(id))),
@@ -88,7 +89,7 @@ const handleStore = Layer.effect(
           return row === undefined || row.erased || row.retired ? Option.none() : Option.some(row.providerId)
         }),
 
-      retire: (handle) => change(handles, handle, { retired: true }),
+      retire: (handle) => changeRow(handles, handle, { retired: true }),
 
       imitated: Effect.fnUntraced(function* (skeleton, except) {
         const alike = inUse().filter((row) => row.skeleton === skeleton && row.providerId !== except)
@@ -177,6 +178,8 @@ const keyStore = Layer.effect(
 
       setDefaultCap: (ownerId, id, defaultCap) => change(ownerId, id, (key) => ({ ...key, defaultCap })),
 
+      update: ({ expiresAt, id, label, levelId }) => changeRow(keys, id, { expiresAt, label, levelId }),
+
       unlabel: (ownerId) =>
         Effect.suspend(() =>
           Effect.forEach(keysOfOwner.get(ownerId) ?? [], (id) => put(keys, id, { ...keys.get(id)!, label: "" }), {
@@ -187,4 +190,79 @@ const keyStore = Layer.effect(
   })
 )
 
-export const layer = Layer.mergeAll(accountStore, handleStore, keyStore)
+const levelStore = Layer.effect(
+  LevelStore,
+  Effect.gen(function* () {
+    const { consumers, keys, levels, runsByKeyHash } = yield* MemoryTables
+    const below = (consumerId: ConsumerId, id: LevelId) =>
+      [...levels.values()].filter((level) => level.consumerId === consumerId && level.path.includes(id))
+    const runsOf = (consumerId: ConsumerId) =>
+      [...levels.values()].filter((level) => level.consumerId === consumerId && level.kind === "run")
+
+    return LevelStore.of({
+      insert: (level, keyHash) =>
+        Effect.andThen(
+          put(levels, level.id, level),
+          keyHash === undefined ? Effect.void : put(runsByKeyHash, keyHash, level.id)
+        ),
+      find: (consumerId, id) =>
+        Effect.sync(() =>
+          Option.filter(Option.fromNullishOr(levels.get(id)), (level) => level.consumerId === consumerId)
+        ),
+      findRun: (keyHash) =>
+        Effect.sync(() =>
+          Option.map(Option.fromNullishOr(runsByKeyHash.get(keyHash)), (id) => {
+            const run = levels.get(id)!
+            const { defaultCap, name, rateLimitRpm } = consumers.get(run.consumerId)!
+            return { run, ownerName: name, rateLimitRpm, defaultCap }
+          })
+        ),
+      pathOf: (id) => Effect.sync(() => (levels.get(id)?.path ?? []).map((above) => levels.get(above)!)),
+      update: (level) =>
+        Effect.suspend(() => {
+          const { createdAt: _, endedAt: __, path: ___, ...changes } = level
+          return changeRow(levels, level.id, changes)
+        }),
+      end: (consumerId, id, at) =>
+        Effect.gen(function* () {
+          const ended = below(consumerId, id)
+          for (const level of ended) yield* changeRow(levels, level.id, { endedAt: level.endedAt ?? at })
+          for (const key of keys.values()) {
+            if (!ended.some((level) => level.id === key.levelId)) continue
+            yield* changeRow(keys, key.id, { revokedAt: DateTime.min(key.revokedAt ?? at, at) })
+          }
+        }),
+      runsBelow: (consumerId, id, limit) =>
+        Effect.sync(() =>
+          below(consumerId, id)
+            .filter((level) => level.kind === "run" && level.id !== id)
+            .toSorted(oldestFirst((level) => level.createdAt))
+            .slice(0, limit)
+        ),
+      runs: (consumerId, id, page) =>
+        Effect.sync(() =>
+          pageById(
+            runsOf(consumerId).filter((run) => id === undefined || run.path.includes(id)),
+            page
+          )
+        ),
+      liveRuns: (consumerId, now) =>
+        Effect.sync(
+          () =>
+            runsOf(consumerId).filter(
+              (run) => run.endedAt === undefined && run.expiresAt!.epochMilliseconds > now.epochMilliseconds
+            ).length
+        ),
+      erase: (consumerId, at) =>
+        Effect.suspend(() =>
+          Effect.forEach(
+            [...levels.values()].filter((level) => level.consumerId === consumerId),
+            (level) => changeRow(levels, level.id, { label: "", endedAt: level.endedAt ?? at }),
+            { discard: true }
+          )
+        )
+    })
+  })
+)
+
+export const layer = Layer.mergeAll(accountStore, handleStore, keyStore, levelStore)

@@ -10,7 +10,7 @@ import type { WalletSplit } from "../../../domain/ledger/PaidFunds.ts"
 import type { AccountKind, Transfer, TransferId } from "../../../domain/ledger/Transfer.ts"
 import type { CloseCall, KeptResult, OpenCall } from "../../../domain/metering/CallStore.ts"
 import type { Freeze } from "../../../domain/payments/AccountFreezes.ts"
-import type { ConsumerId, ProviderId, ReceiptId, ToolId } from "../../../domain/shared/Ids.ts"
+import type { ConsumerId, LevelId, ProviderId, ReceiptId, ToolId } from "../../../domain/shared/Ids.ts"
 import type { Microcents } from "../../../domain/shared/Microcents.ts"
 
 interface WalletRow {
@@ -46,6 +46,8 @@ export type ClosedCallRow = Omit<CloseCall, "answer" | "free" | "usesFreeCall"> 
   readonly fee: Microcents
   /** The free tier covered this proxied call. */
   readonly isFreeCall: boolean
+  /** The lowest level of the caller. */
+  readonly levelId: LevelId | undefined
 }
 
 interface AnswerRow {

@@ -4,7 +4,13 @@
  */
 import { DateTime, Effect, Layer, Option } from "effect"
 import { isSameBook, WrongBook } from "../../../domain/ledger/Book.ts"
-import { type Budget, type BudgetId, type BudgetStatus, BudgetStore, inPeriodOf } from "../../../domain/ledger/Budgets.ts"
+import {
+  type Budget,
+  type BudgetId,
+  type BudgetStatus,
+  BudgetStore,
+  inPeriodOf
+} from "../../../domain/ledger/Budgets.ts"
 import {
   type AccountTotals,
   type Audit,

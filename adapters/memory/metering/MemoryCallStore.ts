@@ -182,7 +182,7 @@ const close = (state: State, call: CloseCall): Closed => {
     const tier = freeTierKey(consumerId, receipt.tool_id, monthOf(opened.openedAt))
     state.freeCallsUsed.set(tier, state.freeCallsUsed.get(tier)! - 1)
   }
-  keep(state, { ...closing, fee, isFreeCall: isFreeProxiedCall(call) })
+  keep(state, { ...closing, fee, isFreeCall: isFreeProxiedCall(call), levelId: opened.levels?.at(-1) })
   if (opened.idempotency !== undefined) {
     const { keyHash, requestHash } = opened.idempotency
     const key = keyOf(consumerId, keyHash)

@@ -56,7 +56,8 @@ export const layer = Layer.effect(
         Effect.sync(() => {
           const found = newestPage(
             callsOf(ledger, owner).filter(
-              ({ receipt }) =>
+              ({ levelId, receipt }) =>
+                (filter.levelId === undefined || levelId === filter.levelId) &&
                 (filter.toolId === undefined || receipt.tool_id === filter.toolId) &&
                 (filter.status === undefined || receipt.status === filter.status) &&
                 (filter.from === undefined || receipt.timestamp >= filter.from) &&

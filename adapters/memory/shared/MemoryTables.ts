@@ -5,11 +5,12 @@ import { Context, Effect, Layer } from "effect"
 import type { Consumer, Erasure, Provider } from "../../../domain/accounts/Account.ts"
 import type { HandleClaim } from "../../../domain/accounts/Handle.ts"
 import type { ApiKey } from "../../../domain/accounts/Keys.ts"
+import type { Level } from "../../../domain/accounts/Levels.ts"
 import type { ToolVersion } from "../../../domain/catalog/CatalogStore.ts"
 import type { PriceVersion, ToolPrices } from "../../../domain/catalog/Terms.ts"
 import type { StoredTool } from "../../../domain/catalog/Tool.ts"
 import type { FeeChange } from "../../../domain/ledger/PlatformFee.ts"
-import type { ConsumerId, KeyId, ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
+import type { ConsumerId, KeyId, LevelId, ProviderId, ToolId } from "../../../domain/shared/Ids.ts"
 
 export interface ToolRow {
   readonly tool: StoredTool
@@ -35,6 +36,8 @@ export class MemoryTables extends Context.Service<MemoryTables>()("agent-tool-bi
     keys: new Map<KeyId, ApiKey>(),
     keysByHash: new Map<string, KeyId>(),
     keysOfOwner: new Map<ConsumerId | ProviderId, ReadonlyArray<KeyId>>(),
+    levels: new Map<LevelId, Level>(),
+    runsByKeyHash: new Map<string, LevelId>(),
     tools: new Map<ToolId, ToolRow>(),
     /** Newest last. */
     toolVersions: new Map<ToolId, ReadonlyArray<ToolVersion>>(),

@@ -47,7 +47,7 @@ export const guideSections: ReadonlyArray<GuideSection> = [
     title: "Guides",
     guides: [
       taught("buy-in-mcp", "Buy in MCP", "Give an agent tools through MCP, with limits."),
-      taught("budgets", "Budgets and caps", "Limit what an agent can spend."),
+      taught("budgets", "Budgets, keys and runs", "Limit what an account, a key or a run can spend."),
       taught("sell-a-tool", "Sell a tool", "List the tools of your MCP server, with prices."),
       taught("payouts", "Payouts and reserves", "When a provider gets its earnings."),
       taught("disputes", "Disputes", "Complain about a call, answer, decide."),

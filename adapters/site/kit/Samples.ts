@@ -11,6 +11,7 @@ import {
   PAYOUT_ID,
   PROVIDER_ID,
   RECEIPT_ID,
+  RUN_ID,
   SAMPLE_OPERATOR_KEY,
   SAMPLE_SIGNATURE,
   TOOL_ID
@@ -31,6 +32,7 @@ export const SAMPLE_IDS: ReadonlyArray<readonly [id: string, variable: string, s
   [RECEIPT_ID, "RECEIPT_ID", "`receipt_id` of a call"],
   [DISPUTE_ID, "DISPUTE_ID", "`dispute_id` from `GET /api/v1/market/disputes`"],
   [INVOICE_ID, "INVOICE_ID", "`invoice_id` from `GET /api/v1/market/invoices`"],
+  [RUN_ID, "RUN_ID", "`run_id` from `POST /api/v1/market/runs`"],
   [GRANT_ID, "GRANT_ID", "`grant_id` from `GET /api/v1/market/grants`"],
   [BUDGET_ID, "BUDGET_ID", "`budget_id` from `GET /api/v1/market/budgets`"],
   [PAYOUT_ID, "PAYOUT_ID", "`payout_id` from `GET /api/v1/operator/payouts`"],

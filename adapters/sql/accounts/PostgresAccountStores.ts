@@ -280,7 +280,7 @@ const keyStore = Layer.effect(
 
     const columns = sql.literal(
       "k.id, k.owner_id, CASE WHEN k.provider_id IS NULL THEN 'consumer' ELSE 'provider' END AS role, k.label, " +
-        "k.prefix, encode(k.hash, 'hex') AS hash, k.created_at, k.expires_at, k.revoked_at, k.default_cap_microcents"
+        "k.prefix, encode(k.hash, 'hex') AS hash, k.created_at, k.expires_at, k.revoked_at, k.default_cap_microcents, k.level_id"
     )
 
     // A separate statement: the next one must see what earlier holders of this lock have committed. NO KEY UPDATE still
@@ -298,11 +298,11 @@ const keyStore = Layer.effect(
       insert: Effect.fn("PostgresKeyStore.insert")(
         (key) => sql`
           INSERT INTO api_keys (id, consumer_id, provider_id, label, prefix, hash, created_at, expires_at, revoked_at,
-            default_cap_microcents)
+            default_cap_microcents, level_id)
           VALUES (${key.id}, ${key.role === "consumer" ? key.ownerId : null}::uuid,
             ${key.role === "provider" ? key.ownerId : null}::uuid, ${key.label}, ${key.prefix},
             decode(${key.hash}, 'hex'), ${toDate(key.createdAt)}, ${toDateOrNull(key.expiresAt)}::timestamptz,
-            ${toDateOrNull(key.revokedAt)}::timestamptz, ${key.defaultCap ?? null}::int8)`,
+            ${toDateOrNull(key.revokedAt)}::timestamptz, ${key.defaultCap ?? null}::int8, ${key.levelId ?? null}::uuid)`,
         Effect.asVoid
       ),
 
@@ -335,6 +335,13 @@ const keyStore = Layer.effect(
         sql`
           UPDATE api_keys k SET default_cap_microcents = ${cap ?? null}::int8
           WHERE k.id = ${id} AND k.owner_id = ${ownerId} RETURNING ${columns}`.first(toKey)
+      ),
+
+      update: Effect.fn("PostgresKeyStore.update")(
+        (key) => sql`
+          UPDATE api_keys SET label = ${key.label}, expires_at = ${toDateOrNull(key.expiresAt)}::timestamptz,
+            level_id = ${key.levelId ?? null}::uuid WHERE id = ${key.id}`,
+        Effect.asVoid
       ),
 
       unlabel: Effect.fn("PostgresKeyStore.unlabel")(

@@ -3,7 +3,13 @@
  */
 import { type DateTime, Effect, Layer } from "effect"
 import type { Statement } from "effect/sql"
-import { type Budget, type BudgetStatus, BudgetStore, type Counted, inPeriodOf } from "../../../domain/ledger/Budgets.ts"
+import {
+  type Budget,
+  type BudgetStatus,
+  BudgetStore,
+  type Counted,
+  inPeriodOf
+} from "../../../domain/ledger/Budgets.ts"
 import type { ConsumerId } from "../../../domain/shared/Ids.ts"
 import { rowReader, toDate } from "../shared/Rows.ts"
 import { storeSql } from "../shared/StoreSql.ts"
@@ -22,7 +28,8 @@ const toStatus =
     return { ...budget, spentMicrocents: spent, heldMicrocents: held }
   }
 
-const COLUMNS = "consumer_id, budget_id, level_id, tool_id, provider_id, cap, period, period_start, held, spent, created_at"
+const COLUMNS =
+  "consumer_id, budget_id, level_id, tool_id, provider_id, cap, period, period_start, held, spent, created_at"
 
 export const layer = Layer.effect(
   BudgetStore,

@@ -137,7 +137,7 @@ const partsOf = (sql: StoreSql, from = "-infinity", to = "infinity"): ReadonlyAr
 export const receiptsOf = Effect.fnUntraced(function* (
   sql: StoreSql,
   owner: ReceiptOwner,
-  { from, status, to, toolId }: ReceiptFilter
+  { from, levelId, status, to, toolId }: ReceiptFilter
 ) {
   // The provider is named too: the few receipts of a small one are not looked for among all of a large consumer. Failed
   // calls are few, and their index has the tool.
@@ -147,6 +147,7 @@ export const receiptsOf = Effect.fnUntraced(function* (
       : yield* sql<{ readonly provider_id: string }>`SELECT provider_id FROM tools WHERE id = ${toolId}`
   const where = sql.and([
     owner.role === "consumer" ? sql`r.consumer_id = ${owner.ownerId}` : sql`r.provider_id = ${owner.ownerId}`,
+    ...(levelId === undefined ? [] : [sql`r.level_id = ${levelId}`]),
     ...(toolId === undefined ? [] : [sql`r.tool_id = ${toolId}`]),
     ...(tool === undefined ? [] : [sql`r.provider_id = ${tool.provider_id}`]),
     ...(status === undefined ? [] : [sql.in("r.status", codesOfStatus(status))])

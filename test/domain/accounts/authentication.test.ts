@@ -46,6 +46,7 @@ it.layer(withServices(memoryPorts).pipe(Layer.provideMerge(configured)), { timeo
           name: "Curious",
           keyId: key.id,
           rateLimitRpm: 77,
+          levels: [],
           defaultCap: undefined,
           accountDefaultCap: undefined,
           expiresAt

@@ -55,6 +55,7 @@ it.layer(ServiceUnderTest.memory(), LIVE)("keys", (it) => {
         status: "active",
         current: false,
         default_cap_microcents: null,
+        level_id: null,
         created_at: valueAt(newest, "created_at"),
         expires_at: "2199-01-01T00:00:00.000Z",
         revoked_at: null

@@ -5,7 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { readBy, writeBy } from "../../../adapters/http/contract/Endpoint.ts"
 import type { RequestContext } from "../../../adapters/http/pipeline/Route.ts"
-import { makeFairReads, READS_AT_ONCE_MAX } from "../../../adapters/http/pipeline/Stages.ts"
+import { makeFairReads, READS_AT_ONCE_MAX } from "../../../adapters/http/pipeline/Reads.ts"
 
 const read = (ownerId: string, changes: object = {}) =>
   ({

@@ -103,11 +103,11 @@ const routes = (all: ReadonlyArray<Route>): string => {
   const lines = groupsOf(all).map(([group, members]) => {
     const entries = members.map(
       ({ operation, method, path }) =>
-        `${nameOf(operation)}: "${method}${takesKey(operation) ? "*" : ""} ${path.replace(/^\/api\//u, "")}"`
+        `${nameOf(operation)}: "${method}${takesKey(operation) ? "*" : ""} ${path.replace(/^\/api\/(v1\/market\/)?/u, (_, market) => (market === undefined ? "" : "~"))}"`
     )
     return `${group}: { ${entries.join(", ")} }`
   })
-  return `/** By group and name. A path without a slash is below /api/. \`*\`: the operation takes an Idempotency-Key. */\nexport const ROUTES = { ${lines.join(", ")} } as const\n`
+  return `/** By group and name. A path without a slash is below /api/, one with \`~\` below /api/v1/market/. \`*\`: the operation takes an Idempotency-Key. */\nexport const ROUTES = { ${lines.join(", ")} } as const\n`
 }
 
 const types = (all: ReadonlyArray<Route>, shared: Operation["responses"]): string => {

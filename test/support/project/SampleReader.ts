@@ -144,6 +144,8 @@ const dryRun: Effect.Effect<World, never, Scope.Scope> = Effect.gen(function* ()
     CONSUMER_ID: () => Effect.map(consumer("Other"), ({ consumer_id: id }) => String(id)),
     TOOL_ID: () => aTool,
     KEY_ID: () => nested("keys", buying, {}, "key", "key_id"),
+    RUN_ID: () =>
+      Effect.map(posted(`${api}/runs`, { limit_microcents: 1_000 }, buying), ({ run_id: id }) => String(id)),
     RECEIPT_ID: () => aCall,
     DISPUTE_ID: () => aDispute,
     GRANT_ID: () =>

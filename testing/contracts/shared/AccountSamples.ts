@@ -59,6 +59,7 @@ export const aKey = Effect.fnUntraced(function* (ownerId: ConsumerId | ProviderI
     expiresAt: undefined,
     revokedAt: undefined,
     defaultCap: undefined,
+    levelId: undefined,
     ...changes
   }
   return key

@@ -4,10 +4,11 @@
  */
 import { DateTime, Effect, Option, Result, Schema } from "effect"
 import { qualifiedName } from "../../../../domain/accounts/Handle.ts"
+import { Levels, scopesOf } from "../../../../domain/accounts/Levels.ts"
 import { Catalog } from "../../../../domain/catalog/Catalog.ts"
 import { type CatalogEntry, MarketFigures } from "../../../../domain/catalog/CatalogStore.ts"
 import { isUsagePriced, priceText } from "../../../../domain/catalog/Terms.ts"
-import { Budgets, resetsAt } from "../../../../domain/ledger/Budgets.ts"
+import { Budgets, type BudgetStatus, resetsAt } from "../../../../domain/ledger/Budgets.ts"
 import { Ledger } from "../../../../domain/ledger/Ledger.ts"
 import { makeAliasReader, searchLoosely, Toolbox, ToolboxChanges, ToolboxList } from "../../../../domain/mcp/Toolbox.ts"
 import { Metering } from "../../../../domain/metering/Metering.ts"
@@ -98,6 +99,7 @@ const makeMarketAnswers = Effect.gen(function* () {
   const metering = yield* Metering
   const ledger = yield* Ledger
   const budgets = yield* Budgets
+  const levels = yield* Levels
   const freezes = yield* FreezeStore
   const baseUrl = yield* BaseUrl
 
@@ -157,6 +159,7 @@ const makeMarketAnswers = Effect.gen(function* () {
       arguments: input.arguments ?? {},
       maxCost,
       defaultCap: caller.defaultCap,
+      levels: caller.levels,
       idempotency: undefined
     })
     return {
@@ -170,19 +173,28 @@ const makeMarketAnswers = Effect.gen(function* () {
     }
   })
 
-  const balance = Effect.fnUntraced(function* ({ ownerId }: Consumer) {
-    const { available, held } = yield* ledger.wallet(ownerId)
+  /** A key with bounds sees what it can spend; without the scope `read`, nothing else of the account. */
+  const balance = Effect.fnUntraced(function* (caller: Consumer) {
+    const { ownerId } = caller
+    const wallet = yield* ledger.wallet(ownerId)
+    const own = yield* levels.budgets(caller)
+    const mayRead = scopesOf(caller.levels)?.includes("read") ?? true
+    const leftOf = (budget: BudgetStatus) => budget.cap - budget.spentMicrocents - budget.heldMicrocents
+    const least = own.reduce((left, budget) => (leftOf(budget) < left ? leftOf(budget) : left), wallet.available)
+    const available = least < 0n ? 0n : least
+    const held = mayRead ? wallet.held : 0n
+    const shown = [...(mayRead ? yield* budgets.list(ownerId) : []), ...own]
     const now = yield* DateTime.now
     return {
       available: available === 0n ? "$0.00" : formatPrice(available),
       available_microcents: Number(available),
       held_microcents: Number(held),
       frozen: Option.isSome(yield* freezes.find(ownerId)),
-      budgets: (yield* budgets.list(ownerId)).map((budget) => ({
+      budgets: shown.map((budget) => ({
         tool_id: budget.toolId ?? null,
         provider_id: budget.providerId ?? null,
         cap_microcents: Number(budget.cap),
-        left_microcents: Math.max(0, Number(budget.cap - budget.spentMicrocents - budget.heldMicrocents)),
+        left_microcents: Math.max(0, Number(leftOf(budget))),
         period: budget.period,
         resets_at: resetsAt(budget.period, now) ?? null
       })),

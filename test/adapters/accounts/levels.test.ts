@@ -1,0 +1,4 @@
+import { levelStoreContract } from "../../../testing/contracts/accounts/LevelStoreContract.ts"
+import { contractOverEveryStore } from "../../contracts/contractOverEveryStore.ts"
+
+contractOverEveryStore("LevelStore", levelStoreContract)
