@@ -24,7 +24,7 @@ const BUNDLES: Readonly<Record<string, number>> = {
 export { Loads } from "agent-tool-billing/domain/payments/Loads"
 export { Registration } from "agent-tool-billing/domain/providers/Registration"
 export { ToolUpstream } from "agent-tool-billing/domain/upstream/ToolUpstream"
-export { memoryPorts } from "agent-tool-billing/memory"`]: 420 * KIB,
+export { memoryPorts } from "agent-tool-billing/memory"`]: 432 * KIB,
   [`export { Ledger } from "agent-tool-billing/core"`]: 130 * KIB,
   [`export { scoreTraffic } from "agent-tool-billing/domain/trust/TrustScore"`]: 10 * KIB
 }
@@ -47,7 +47,7 @@ const bundledTo = ({ folder }: App, input: string, dir: string) =>
     await bundle.close()
   })
 
-const INSTALLED_BYTES_MAX = 80 * MEGABYTE
+const INSTALLED_BYTES_MAX = 81 * MEGABYTE
 
 /** Prints the URLs of what a program loads with these imports. */
 const loadedBy = (imports: ReadonlyArray<string>): string => `import { registerHooks } from "node:module"
@@ -106,7 +106,7 @@ export const publishedSuite = (it: Vitest.MethodsNonLive<PackedPackage>): void =
     })
   )
 
-  it.effect("is installed with its required packages in less than 80 MB, without another Node", () =>
+  it.effect("is installed with its required packages in less than 81 MB, without another Node", () =>
     Effect.gen(function* () {
       const { bare } = yield* PackedPackage
       const places = yield* Effect.promise(() => installedFor(required))
