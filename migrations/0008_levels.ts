@@ -32,6 +32,7 @@ export const mainTables = Effect.gen(function* () {
     disabled_at timestamptz(3),
     ended_at timestamptz(3)
   )`
+  yield* sql`CREATE INDEX levels_running ON levels (consumer_id, expires_at) WHERE kind = 'run' AND ended_at IS NULL`
   yield* sql`CREATE INDEX levels_below ON levels USING gin (path)`
   yield* sql`CREATE INDEX levels_of_consumer ON levels (consumer_id, created_at DESC, level_id DESC)`
 })

@@ -188,11 +188,11 @@ export class Authentication extends Context.Service<
         }
         const found = Option.getOrUndefined(yield* store.findByHash(hash))
         if (found === undefined) return yield* new Unauthorized({ reason: "unknown" })
-        return toCached(
-          found,
-          found.key.levelId === undefined ? [] : yield* levelStore.pathOf(found.key.levelId),
-          limits
-        )
+        const { levelId } = found.key
+        const levels = levelId === undefined ? [] : yield* levelStore.pathOf(levelId)
+        // Without its bounds it would be the account's key.
+        if (levelId !== undefined && levels.length === 0) return yield* new Unauthorized({ reason: "unknown" })
+        return toCached(found, levels, limits)
       })
 
       const accept = (cached: Cached): Effect.Effect<Principal, Unauthorized> =>

@@ -42,8 +42,9 @@ export const DEAD_KEYS_SHOWN_MAX = 100
 export const KEYS_MADE_PER_DAY_MAX = DEAD_KEYS_SHOWN_MAX
 export const KEY_RANDOM_BYTES = 32
 
-const ROLE_PREFIX = { consumer: "atb_c_", provider: "atb_p_", run: "atb_r_" } as const
-const SHAPE = /^(atb_[cpr]_)([0-9a-f]{64})([0-9a-f]{8})$/u
+/** Nodes of releases without bounds take a consumer's key for the account's: those with bounds have a form of their own. */
+const ROLE_PREFIX = { consumer: "atb_c_", provider: "atb_p_", bounded: "atb_k_", run: "atb_r_" } as const
+const SHAPE = /^(atb_[ckpr]_)([0-9a-f]{64})([0-9a-f]{8})$/u
 const CHECKSUM_DIGITS = 8
 const SHOWN_CHARS = 14
 
@@ -204,7 +205,11 @@ export class Keys extends Context.Service<
       const { atomically } = yield* UnitOfWork
 
       const mint = Effect.fn("Keys.mint")(function* (owner: OwnerRef, request: KeyRequest) {
-        const secret = assemble(owner.role, yield* entropy.hex(KEY_RANDOM_BYTES), digest.sha256Hex)
+        const secret = assemble(
+          request.levelId === undefined ? owner.role : "bounded",
+          yield* entropy.hex(KEY_RANDOM_BYTES),
+          digest.sha256Hex
+        )
         const key: ApiKey = {
           id: KeyId.make(yield* entropy.uuid),
           role: owner.role,

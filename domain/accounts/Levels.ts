@@ -113,17 +113,22 @@ export interface BoundedCall {
   readonly cost: bigint
 }
 
+const misses = (allowed: ReadonlyArray<string> | undefined, ...names: ReadonlyArray<string>) =>
+  allowed !== undefined && !names.some((name) => allowed.includes(name))
+
+/** Whether the level permits anything of this provider: calls, and what else its MCP server offers. */
+export const permitsProvider = (level: Level, provider: { readonly id: string; readonly handle: string }): boolean =>
+  !misses(level.allowedProviders, provider.id, provider.handle)
+
 /** The highest level that does not permit the call, and why. */
 export const boundOf = (
   levels: ReadonlyArray<Level>,
   call: BoundedCall
 ): { readonly level: Level; readonly bound: "tool" | "provider" | "category" | "price" } | undefined => {
   for (const level of levels) {
-    const { allowedCategories, allowedProviders, allowedTools, maxPrice } = level
-    const misses = (allowed: ReadonlyArray<string> | undefined, ...names: ReadonlyArray<string>) =>
-      allowed !== undefined && !names.some((name) => allowed.includes(name))
+    const { allowedCategories, allowedTools, maxPrice } = level
     if (misses(allowedTools, call.toolId, call.qualifiedName)) return { level, bound: "tool" }
-    if (misses(allowedProviders, call.providerId, call.handle)) return { level, bound: "provider" }
+    if (!permitsProvider(level, { id: call.providerId, handle: call.handle })) return { level, bound: "provider" }
     if (misses(allowedCategories, call.category)) return { level, bound: "category" }
     if (maxPrice !== undefined && call.cost > maxPrice) return { level, bound: "price" }
   }
@@ -265,7 +270,7 @@ export class Levels extends Context.Service<
     ): Effect.Effect<MintedKey, ChangeFailure | LevelsTooDeep | TooManyKeys | ExpiryInThePast>
     /** A key of the account that is given bounds stops being one. */
     changeKey(caller: LevelOwner, id: KeyId, change: KeyChange): Effect.Effect<ApiKey, ChangeFailure | LastKey>
-    /** With everything below it, unless another key of the same level is active, as while a rotation's old key is. */
+    /** With everything below it, unless it is the old key of a rotation: then the new one goes on. */
     revokeKey(caller: LevelOwner, id: KeyId): Effect.Effect<ApiKey, ChangeFailure | LastKey>
     /** A key that the caller may see: its own, one below it, or with a key of the account any. */
     standing(caller: LevelOwner, id: KeyId): Effect.Effect<LevelStanding, ReadFailure>
@@ -397,7 +402,15 @@ export class Levels extends Context.Service<
         const expiresAt = change.expiresAt === undefined ? key.expiresAt : (change.expiresAt ?? undefined)
         const former = levels.at(-1)
         const above = levels.slice(0, -1)
-        if (former === undefined) yield* keys.requireOtherThan(ownerOf(caller), id)
+        const isBounding = Object.keys(bounds).length > 0 || limits !== undefined || disabled !== undefined
+        if (former === undefined && (isBounding || change.expiresAt !== undefined)) {
+          yield* keys.requireOtherThan(ownerOf(caller), id)
+        }
+        if (former === undefined && !isBounding) {
+          yield* keyStore.update({ ...key, label, expiresAt })
+          yield* feed.publish({ topic: "key", id: key.hash })
+          return { ...key, label, expiresAt }
+        }
         const level =
           former ?? (yield* Effect.orDie(newLevel(caller.ownerId, [], { kind: "key", label, expiresAt, bounds })))
         if (former === undefined) yield* store.insert(level)
@@ -428,7 +441,11 @@ export class Levels extends Context.Service<
         if (level === undefined) return revoked
         const now = yield* DateTime.now
         const others = (yield* keyStore.ofOwner(caller.ownerId, now)).filter(
-          (other) => other.levelId === level.id && other.id !== key.id && isActive(other, now.epochMilliseconds)
+          (other) =>
+            other.levelId === level.id &&
+            other.id !== key.id &&
+            other.revokedAt === undefined &&
+            isActive(other, now.epochMilliseconds)
         )
         if (others.length === 0) yield* endLevel(level, now)
         return revoked

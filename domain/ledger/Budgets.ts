@@ -80,9 +80,9 @@ export class BudgetStore extends Context.Service<
       levelId: LevelId,
       budgets: ReadonlyArray<Budget>
     ): Effect.Effect<void, StoreUnavailable>
-    /** May be below what is spent; further calls are then rejected. False if there is no such budget. */
+    /** Of the account. May be below what is spent; further calls are then rejected. False if there is no such budget. */
     changeCap(consumerId: ConsumerId, id: BudgetId, cap: Microcents): Effect.Effect<boolean, StoreUnavailable>
-    /** False if there is no such budget. */
+    /** Of the account. False if there is no such budget. */
     remove(consumerId: ConsumerId, id: BudgetId): Effect.Effect<boolean, StoreUnavailable>
     /** Those of the account, oldest first. */
     list(consumerId: ConsumerId, now: DateTime.Utc): Effect.Effect<ReadonlyArray<BudgetStatus>, StoreUnavailable>

@@ -2,7 +2,7 @@
  * The rule of the call: what opening and closing decide, on plain data. The memory store executes it; the functions
  * `calls_open` and `calls_close` of the database state the same rule in SQL, and the tests compare the two.
  */
-import type { DateTime } from "effect"
+import { DateTime } from "effect"
 import { type Counted, inPeriodOf, resetsAt, startOfPeriod } from "../ledger/Budgets.ts"
 import { feeOf } from "../ledger/PlatformFee.ts"
 import type { LevelId } from "../shared/Ids.ts"
@@ -57,8 +57,9 @@ export const decideOpening = (call: OpenCall, facts: OpeningFacts): Opening => {
   if (held > availableMicrocents) {
     return reject({ _tag: "InsufficientFunds", availableMicrocents, neededMicrocents: held })
   }
+  const countedAt = countedFrom(facts.budgets, call.openedAt)
   for (const budget of held === zero ? [] : facts.budgets) {
-    const { held: heldBefore, spent } = inPeriodOf(budget, call.openedAt)
+    const { held: heldBefore, spent } = inPeriodOf(budget, countedAt)
     const left = budget.cap - spent - heldBefore
     if (left >= held) continue
     return reject({
@@ -92,6 +93,15 @@ export const earlierOf = (keyed: KeyedCall | undefined, requestHash: string | un
   if (keyed.requestHash !== requestHash) return { _tag: "IdempotencyConflict" }
   const { answer, invocationId } = keyed
   return answer === undefined ? { _tag: "InFlight", invocationId } : { _tag: "Replay", answer }
+}
+
+/**
+ * When a call counts as opened: where another node's clock is ahead, in the latest period that it has begun. Else a call could
+ * count in the new period of one budget and in the earlier one of another.
+ */
+export const countedFrom = (budgets: ReadonlyArray<Counted>, openedAt: DateTime.Utc): DateTime.Utc => {
+  const begun = budgets.filter(({ period }) => period !== "total").map(({ periodStartMs }) => periodStartMs)
+  return DateTime.makeUnsafe(Math.max(openedAt.epochMilliseconds, ...begun))
 }
 
 /** A budget after the hold of an opened call. */

@@ -161,7 +161,8 @@ export const makeBillReport = Effect.gen(function* () {
       feeBasisPoints,
       freeTierCalls: freeTier && price > zero ? entry.freeTierCalls : 0,
       origin: "meter",
-      openedAt: calledAt,
+      // A limit counts when the call is reported: else one report for each hour of the past would spend them all at once.
+      openedAt: levels.length === 0 ? calledAt : now,
       deadlineAt: DateTime.addDuration(now, SETTLE_WITHIN),
       idempotency: request.idempotency,
       levels: levels.map(({ id }) => id)

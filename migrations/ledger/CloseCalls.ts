@@ -78,12 +78,15 @@ const settle = ({ calls, closed, consumers, first, grouped, leveled, total }: Fo
 
   IF v_budgeted THEN
     -- A hold returns to the period in which its call was opened, if that goes on. 3: total.
+    v_budget_ids := ARRAY(SELECT i.budget_id FROM ${closed}, unnest(o.budget_ids) AS i (budget_id));
     UPDATE budgets b SET held = b.held - g.held, spent = b.spent + g.cost
     FROM (SELECT x.consumer_id, x.budget_id, ${total("o.held")} AS held, ${total("c.cost")} AS cost
       FROM ${closed}, unnest(o.budget_ids) AS i (budget_id), budgets x
-      WHERE x.consumer_id = ${consumers} AND x.consumer_id = c.consumer_id AND x.budget_id = i.budget_id
+      WHERE x.consumer_id = ${consumers} AND x.budget_id = ANY (v_budget_ids)
+        AND x.consumer_id = c.consumer_id AND x.budget_id = i.budget_id
         AND (x.period = 3 OR x.period_start <= o.opened_at) ${grouped("1, 2")}) g
-    WHERE b.consumer_id = ${consumers} AND b.consumer_id = g.consumer_id AND b.budget_id = g.budget_id;
+    WHERE b.consumer_id = ${consumers} AND b.budget_id = ANY (v_budget_ids)
+      AND b.consumer_id = g.consumer_id AND b.budget_id = g.budget_id;
   END IF;
 
   IF v_keyed THEN
@@ -127,6 +130,7 @@ export const closeCalls = Effect.gen(function* () {
       v_leveled boolean;
       v_free boolean;
       v_budgeted boolean;
+      v_budget_ids uuid[];
       v_keyed boolean;
       v_changes int8[];
     BEGIN

@@ -252,26 +252,34 @@ export const openCalls = Effect.gen(function* () {
                 FOR v_budget IN
                   SELECT b.budget_id, b.level_id, b.cap, b.period, b.period_start, ${current("b.held")} AS held,
                     ${current("b.spent")} AS spent
-                  FROM budgets b
-                  WHERE b.consumer_id = p_call.consumer_id AND (b.level_id IS NULL OR b.level_id = ANY (v_levels))
-                    AND (b.tool_id IS NULL OR b.tool_id = p_call.tool_id)
+                  FROM (
+                    -- Not with OR: a generic plan then reads the budgets of all runs that the account ever had.
+                    SELECT a.* FROM budgets a WHERE a.consumer_id = p_call.consumer_id AND a.level_id IS NULL
+                    UNION ALL
+                    SELECT a.* FROM budgets a WHERE a.consumer_id = p_call.consumer_id AND a.level_id = ANY (v_levels)
+                  ) b
+                  WHERE (b.tool_id IS NULL OR b.tool_id = p_call.tool_id)
                     AND (b.provider_id IS NULL OR b.provider_id = p_call.provider_id)
                   ORDER BY array_position(v_levels, b.level_id) DESC, b.budget_id
                 LOOP
-                  IF v_budget.cap - v_budget.spent - v_budget.held < p_call.held THEN
+                  IF v_code = 0 AND v_budget.cap - v_budget.spent - v_budget.held < p_call.held THEN
                     v_code := 3;
-                    v_detail := json_build_object('id', v_budget.budget_id, 'level', v_budget.level_id, 'period',
-                      v_budget.period, 'cap', v_budget.cap::text, 'spent', v_budget.spent::text, 'held', v_budget.held::text);
-                    EXIT decide;
+                    -- left and period are for nodes of the release before, which know the periods 1 to 3.
+                    v_detail := json_build_object('id', v_budget.budget_id, 'level', v_budget.level_id, 'of', v_budget.period,
+                      'cap', v_budget.cap::text, 'spent', v_budget.spent::text, 'held', v_budget.held::text,
+                      'left', greatest(v_budget.cap - v_budget.spent - v_budget.held, 0)::text,
+                      'period', least(v_budget.period, 3));
                   END IF;
                   p_call.budget_ids := p_call.budget_ids || v_budget.budget_id;
                   IF v_budget.period <> 3 THEN
                     v_ahead := greatest(v_ahead, v_budget.period_start);
                   END IF;
                 END LOOP;
+                EXIT decide WHEN v_ahead = v_opened_at AND v_code = 3;
                 EXIT WHEN v_ahead = v_opened_at;
                 -- Another node's clock is ahead: the call counts as opened where that node's period begins.
                 v_opened_at := v_ahead;
+                v_code := 0;
                 p_call.opened_ms := ceil(extract(epoch FROM v_ahead) * 1000);
                 p_call.budget_ids := p_call.budget_ids[1:1];
               END LOOP;

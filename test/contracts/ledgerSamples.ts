@@ -3,6 +3,7 @@
  */
 export {
   aCall,
+  aLevelId,
   aReceiptId,
   aToolId,
   closingOf,

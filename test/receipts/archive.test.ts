@@ -32,11 +32,18 @@ const SETTINGS = {
 const SPAN = spanOf(Month.make("2025-03"))
 const NOW = DateTime.makeUnsafe("2026-11-29T12:00:00.000Z")
 
-const invoiced = (month: string) =>
-  Effect.flatMap(
-    SqlClient.SqlClient,
-    (sql) => sql`INSERT INTO invoice_months (month, completed_at) VALUES (${month}, now()) ON CONFLICT DO NOTHING`
-  )
+/** With the receipts that the month has now. */
+const invoiced = Effect.fnUntraced(function* (month: string) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`INSERT INTO invoice_months (month, completed_at) VALUES (${month}, now()) ON CONFLICT DO NOTHING`
+  yield* sql`DELETE FROM invoice_usage WHERE month = ${month}`
+  yield* sql`
+    INSERT INTO invoice_usage (month, consumer_id, provider_id, tool_id, price_version, tool_name, calls, billed, free, failed,
+      amount, fee)
+    SELECT ${month}, consumer_id, provider_id, tool_id, price_version, min(tool_name), count(*), 0, 0, 0, sum(cost)::int8,
+      sum(fee)::int8
+    FROM receipts WHERE to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM') = ${month} GROUP BY 2, 3, 4, 5`
+})
 
 /** All rows of the tables that an archive changes. */
 const contents = Effect.gen(function* () {
@@ -52,7 +59,7 @@ const contents = Effect.gen(function* () {
 const aPast = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`TRUNCATE receipts, receipt_log_places, receipts_unlogged, account_balances, wallets, posted_transfers,
-    archived_totals, receipt_archives, usage_hourly, invoice_months`
+    archived_totals, receipt_archives, usage_hourly, invoice_months, invoice_usage`
   const consumerId = yield* consumerWith(1_000_000)
   for (const [at, ending] of [
     ["2025-03-01T00:00:00.000Z", { requestId: randomUUID(), holdMs: 3 }],
@@ -68,6 +75,25 @@ const aPast = Effect.gen(function* () {
   yield* sql`UPDATE receipts SET tool_name = E'a "tool",\nof two lines' WHERE cost = 15`
   yield* sql`INSERT INTO receipt_log_places SELECT receipt_id, consumer_id, 1, row_number() OVER (ORDER BY receipt_id) - 1 FROM receipts`
   yield* invoiced(SPAN.month)
+})
+
+/** In March 2025, recorded after the others. */
+const aLateCall = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const openedAt = DateTime.makeUnsafe("2025-03-20T00:00:00.000Z")
+  const call = yield* aCall(yield* consumerWith(1_000_000), { openedAt, invocationId: yield* receiptIdAt(openedAt) })
+  yield* settled(call, {})
+  yield* sql`SELECT count_receipts(1000)`
+  yield* sql`DELETE FROM receipts_unlogged`
+  yield* sql`INSERT INTO receipt_log_places SELECT receipt_id, consumer_id, 1, 100 FROM receipts r
+    WHERE NOT EXISTS (SELECT 1 FROM receipt_log_places p WHERE p.receipt_id = r.receipt_id)`
+})
+
+const inBerlin = Effect.fnUntraced(function* (work: Effect.Effect<unknown, { readonly message: string }>) {
+  const sql = yield* storeSql
+  const inZone = Effect.andThen(sql`SELECT set_config('TimeZone', 'Europe/Berlin', true)`, work)
+  const failed = yield* Effect.flip(sql.withTransaction(inZone))
+  return failed.message
 })
 
 const sound = Effect.gen(function* () {
@@ -118,11 +144,40 @@ it.layer(postgresLedgerPorts, { timeout: "300 seconds", excludeTestServices: tru
       yield* Effect.exit(archiveMonth(sql, folder, SPAN, NOW))
       assert.deepStrictEqual(yield* contents, before)
       const left = yield* Effect.promise(() => readdir(join(folder, SPAN.month)))
-      assert.deepStrictEqual(left, ["manifest.json", "receipts-00001.csv.gz"])
+      assert.match(left.join(" "), /^manifest\.json receipts-00001-[0-9a-f]{12}\.csv\.gz$/u)
       yield* sql`DROP FUNCTION away CASCADE`
       yield* Effect.promise(() => writeFile(join(folder, SPAN.month, left[1]!), "half a file"))
       assert.strictEqual(yield* archiveMonth(sql, folder, SPAN, NOW), 3)
       assert.deepStrictEqual(yield* archiveFaults(sql, folder), [])
+    })
+  )
+
+  it.effect("is not made again for receipts that came later: their files would replace those of the first", () =>
+    Effect.gen(function* () {
+      yield* aPast
+      const sql = yield* storeSql
+      const folder = yield* temporaryFolder
+      yield* archiveMonth(sql, folder, SPAN, NOW)
+      yield* aLateCall
+      const again = yield* Effect.flip(archiveMonth(sql, folder, SPAN, NOW))
+      assert.match(again.message, /2025-03 is archived already/u)
+      assert.deepStrictEqual(yield* archiveFaults(sql, folder), [])
+      assert.strictEqual(yield* restoreMonth(sql, join(folder, SPAN.month, "manifest.json")), 3)
+      yield* sound
+    })
+  )
+
+  it.effect("is made once by three commands at once", () =>
+    Effect.gen(function* () {
+      yield* aPast
+      const sql = yield* storeSql
+      const folder = yield* temporaryFolder
+      const all = yield* Effect.forEach([1, 2, 3], () => Effect.result(archiveMonth(sql, folder, SPAN, NOW)), {
+        concurrency: "unbounded"
+      })
+      assert.deepStrictEqual(all.map(({ _tag }) => _tag).toSorted(), ["Failure", "Failure", "Success"])
+      assert.deepStrictEqual(yield* archiveFaults(sql, folder), [])
+      yield* sound
     })
   )
 
@@ -137,11 +192,12 @@ it.layer(postgresLedgerPorts, { timeout: "300 seconds", excludeTestServices: tru
       assert.match(total!, /^2025-03: Files and kept totals differ: 3 \S+ 1970-01-01 10[23] 0 2\.$/u)
       assert.lengthOf(others, 1)
       assert.lengthOf((yield* (yield* LedgerStore).audit).discrepancies, 1)
-      const file = join(folder, SPAN.month, "receipts-00001.csv.gz")
+      const [, name] = yield* Effect.promise(() => readdir(join(folder, SPAN.month)))
+      const file = join(folder, SPAN.month, name!)
       const bytes = yield* Effect.promise(() => readFile(file))
       bytes[bytes.length - 1]! ^= 1
       yield* Effect.promise(() => writeFile(file, bytes))
-      assert.match((yield* archiveFaults(sql, folder)).join(), /receipts-00001\.csv\.gz was changed/u)
+      assert.match((yield* archiveFaults(sql, folder)).join(), /receipts-00001-\w+\.csv\.gz was changed/u)
       const undone = yield* Effect.exit(restoreMonth(sql, join(folder, SPAN.month, "manifest.json")))
       assert.strictEqual(undone._tag, "Failure")
       assert.strictEqual(yield* sql`SELECT count(*) FROM receipts`.number, 1)
@@ -164,6 +220,10 @@ it.layer(postgresLedgerPorts, { timeout: "300 seconds", excludeTestServices: tru
         SELECT gen_random_uuid(), receipt_id, consumer_id, provider_id, cost, fee, '2025-03-31', 1, 'quality', 1, 1, now(),
           now() + interval '7 days', 'Wrong.' FROM receipts WHERE cost = 15`
         assert.match(yield* rejection, /Calls of 2025-03 are disputed/u)
+        yield* sql`UPDATE disputes SET settled_on = '2025-03-01'`
+        assert.match(yield* inBerlin(archiveMonth(sql, folder, SPAN, NOW)), /Calls of 2025-03 are disputed/u)
+        yield* sql`UPDATE invoice_usage SET calls = calls - 1 WHERE amount > 0`
+        assert.match(yield* rejection, /not invoiced yet. Run `invoices 2025-03 --supplement`/u)
         yield* sql`DELETE FROM invoice_months`
         assert.match(yield* rejection, /2025-03 has no invoices yet/u)
         assert.strictEqual((yield* contents)[0], before[0])

@@ -17,7 +17,8 @@ import { connectedTo, createDatabase, dropDatabase, urlOf } from "../support/ser
 
 vi.setConfig({ testTimeout: 180_000 })
 
-const WARNING = "may change or delete rows of audit_trail, invoices, posted_transfers, provider_fees, receipts"
+const WARNING =
+  "may change or delete rows of archived_totals, audit_trail, invoices, posted_transfers, provider_fees, receipt_archives, receipts"
 
 const production = (url: Redacted.Redacted, others: Readonly<Record<string, string>> = {}) => ({
   DATABASE_URL: Redacted.value(url),
@@ -52,7 +53,12 @@ const databaseCheck = (url: string) =>
   }))
 
 /** One of each table that has no provider. */
-const COLUMNS: Readonly<Record<string, string>> = { audit_trail: "actor", invoices: "month" }
+const COLUMNS: Readonly<Record<string, string>> = {
+  archived_totals: "owner_id",
+  audit_trail: "actor",
+  invoices: "month",
+  receipt_archives: "month"
+}
 
 const refusals = Effect.fnUntraced(function* (url: Redacted.Redacted) {
   return yield* Effect.flatMap(SqlClient.SqlClient, (sql) =>
@@ -100,7 +106,7 @@ it.live("a superuser's service warns at its start and in health, and stays ok", 
     assert.deepInclude(database, {
       status: "ok",
       message:
-        "The service's role may change or delete rows of append-only tables: audit_trail, invoices, posted_transfers, provider_fees, receipts."
+        "The service's role may change or delete rows of append-only tables: archived_totals, audit_trail, invoices, posted_transfers, provider_fees, receipt_archives, receipts."
     })
     assert.strictEqual(status, "ok")
   })

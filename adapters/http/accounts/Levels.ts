@@ -9,7 +9,8 @@ import {
   type Level,
   type LevelStanding,
   Levels,
-  RUN_SECONDS_DEFAULT
+  RUN_SECONDS_DEFAULT,
+  scopesOf
 } from "../../../domain/accounts/Levels.ts"
 import { type BudgetPeriod, type BudgetStatus, resetsAt, type SpendingLimit } from "../../../domain/ledger/Budgets.ts"
 import { Ledger } from "../../../domain/ledger/Ledger.ts"
@@ -104,6 +105,8 @@ export const levelsRoutes = Effect.gen(function* () {
       const standing = yield* levels.standing(caller, params.key_id)
       const now = yield* DateTime.now
       const { available, held } = yield* ledger.wallet(caller.ownerId)
+      const mayRead = scopesOf(caller.levels)?.includes("read") ?? true
+      const own = caller.levels.at(-1)?.id
       const isFrozen = Option.isSome(yield* freezes.find(caller.ownerId))
       const checks = [
         check(ACCOUNT, "balance", available <= 0n ? "exhausted" : "open", {
@@ -114,7 +117,11 @@ export const levelsRoutes = Effect.gen(function* () {
         check(ACCOUNT, "frozen", isFrozen ? "exhausted" : "unset", isFrozen ? { detail: "The account is frozen" } : {}),
         ...spendingChecks(ACCOUNT, standing.account, now),
         ...standing.levels.flatMap((level) => levelChecks(level, standing, now))
-      ]
+      ].map((one) =>
+        mayRead || standing.levels.some(({ id, path }) => id === one.level_id && path.includes(own!))
+          ? one
+          : verdictOf(one)
+      )
       return {
         key_id: params.key_id,
         verdict: checks.some(({ verdict }) => verdict === "exhausted") ? ("exhausted" as const) : ("open" as const),
@@ -295,6 +302,12 @@ const check = (place: Place, limit: string, verdict: "unset" | "open" | "exhaust
   resets_at: null,
   ...fields
 })
+
+/** Without the scope `read`, a key sees of others that they stop it, and when that ends. */
+const verdictOf = (one: ReturnType<typeof check>): ReturnType<typeof check> =>
+  check({ kind: one.level, id: one.level_id ?? undefined, label: "" }, one.limit, one.verdict, {
+    resets_at: one.verdict === "exhausted" ? one.resets_at : null
+  })
 
 const spendingChecks = (place: Place, budgets: ReadonlyArray<BudgetStatus>, now: DateTime.Utc) =>
   PERIODS.flatMap((period) => {

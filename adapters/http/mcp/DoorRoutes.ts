@@ -4,6 +4,7 @@
  */
 import { Clock, Effect, Queue } from "effect"
 import { Authentication, type Unauthorized } from "../../../domain/accounts/Authentication.ts"
+import { liveUntilMs } from "../../../domain/accounts/Levels.ts"
 import { ChangeFeed, onEachChange } from "../../../domain/shared/ChangeFeed.ts"
 import { Digest } from "../../../domain/shared/Cryptography.ts"
 import { INVALID_REQUEST } from "../../../domain/upstream/Protocol.ts"
@@ -53,7 +54,7 @@ const makeKeyRejections = Effect.gen(function* () {
 
   yield* onEachChange(feed, ({ id, topic }) => {
     if (topic === "key") for (const hint of open.get(id) ?? []) hint()
-    if (topic === "everything") for (const hints of open.values()) for (const hint of hints) hint()
+    if (topic === "everything" || topic === "level") for (const hints of open.values()) for (const hint of hints) hint()
   })
 
   const register = (hash: string, hint: Hint): Effect.Effect<void> => {
@@ -68,12 +69,12 @@ const makeKeyRejections = Effect.gen(function* () {
   /** Fails when the key of the request does not work any more. */
   return Effect.fnUntraced(function* (
     request: WebRequest,
-    { expiresAt }: Consumer
+    { expiresAt, levels }: Consumer
   ): Effect.fn.Return<never, Unauthorized> {
     const credential = credentialOf(request)
     const hints = yield* Queue.sliding<void>(1)
     const check = Effect.catchTag(authentication.authenticate(credential), "StoreUnavailable", () => Effect.void)
-    const untilMs = expiresAt?.epochMilliseconds ?? Number.POSITIVE_INFINITY
+    const untilMs = Math.min(expiresAt?.epochMilliseconds ?? Number.POSITIVE_INFINITY, liveUntilMs(levels))
     let waitMs = Math.min(untilMs - (yield* Clock.currentTimeMillis), OPEN_MS_MAX)
     const watch = Effect.gen(function* () {
       for (;;) {

@@ -4,7 +4,8 @@
 import { Deferred, Duration, Effect, Option, Result, Schedule, Schema } from "effect"
 import { Base64Url } from "effect/encoding"
 import { type Provider, withoutAnnouncements, withoutFeatures } from "../../../domain/accounts/Account.ts"
-import { ProviderDirectory } from "../../../domain/accounts/ProviderDirectory.ts"
+import { permitsProvider } from "../../../domain/accounts/Levels.ts"
+import { ProviderDirectory, ProviderNotFound } from "../../../domain/accounts/ProviderDirectory.ts"
 import { ToolNameSent } from "../../../domain/catalog/Tool.ts"
 import { OfferChanges } from "../../../domain/mcp/OfferChanges.ts"
 import type { ToolOffer } from "../../../domain/mcp/ToolOffer.ts"
@@ -210,7 +211,12 @@ export const providerDoorPath = Effect.gen(function* () {
   const path: DoorPath = {
     path: "/mcp/:provider",
     summary: "A provider's MCP server, with its prices: for MCP clients, with a consumer's key",
-    doorOf: ({ pathParams }) => Effect.mapEager(directory.find(pathParams["provider"] ?? ""), doorOf)
+    doorOf: ({ caller, pathParams }) =>
+      Effect.flatMapEager(directory.find(pathParams["provider"] ?? ""), (provider) =>
+        caller?.role === "consumer" && !caller.levels.every((level) => permitsProvider(level, provider))
+          ? Effect.fail(new ProviderNotFound({ named: pathParams["provider"] ?? "" }))
+          : Effect.succeed(doorOf(provider))
+      )
   }
   return path
 })

@@ -91,7 +91,7 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, m
   const contextFor = yield* makeRequestContext(makeRouting(routes, missingPage))
   const logProblem = yield* makeProblemLog
   const limit = yield* makeLimits
-  const { authenticate, authorize } = yield* makeAuthentication
+  const { asRun, authenticate, authorize } = yield* makeAuthentication
   const respond = yield* makeRespond
   const { cancelAll: cutOff, idle } = yield* Metering
   const { endAll: endStreams } = yield* OpenStreams
@@ -105,6 +105,7 @@ export const make = Effect.fnUntraced(function* (routes: ReadonlyArray<Route>, m
       authenticate,
       authorize,
       limit.byKey,
+      asRun,
       limit.registrations,
       makeFairReads(),
       yield* makeReadCache,

@@ -129,6 +129,13 @@ export class ScopeMissing extends Schema.TaggedError<ScopeMissing>()("ScopeMissi
   }
 }
 
+/** A call names a run in `X-Run-Id` that is not below its key, or has ended. */
+export class RunRejected extends Schema.TaggedError<RunRejected>()("RunRejected", { runId: Schema.String }) {
+  override get message() {
+    return `\`X-Run-Id\` must be the ID of a run below your key that is running; ${JSON.stringify(this.runId)} is none.`
+  }
+}
+
 /** A browser sent the operator's cookie with a request of another site's page. */
 export class NotFromOwnPage extends Schema.TaggedError<NotFromOwnPage>()("NotFromOwnPage", {
   origin: Schema.UndefinedOr(Schema.String)

@@ -253,6 +253,7 @@ const requestProblems = {
   Unauthorized: ({ reason }) => (reason === "missing" ? { ...unauthorized, hint: SEND_KEY } : unauthorized),
   WrongOperatorKey: () => ({ ...unauthorized, hint: "It is the value of OPERATOR_KEY." }),
   RunNotFound: notFound("GET /api/v1/market/runs lists your runs."),
+  RunRejected: forbidden(),
   ScopeMissing: forbidden(),
   WrongRole: forbidden(),
 

@@ -11,7 +11,7 @@ import {
   type Role,
   Unauthorized
 } from "../../../domain/accounts/Authentication.ts"
-import { idempotencyScope, type Level, Levels, RunNotFound, scopesOf } from "../../../domain/accounts/Levels.ts"
+import { idempotencyScope, type Level, Levels, scopesOf } from "../../../domain/accounts/Levels.ts"
 import { AuditTrail } from "../../../domain/operator/AuditTrail.ts"
 import { OperatorSessions, WrongOperatorKey } from "../../../domain/operator/OperatorSessions.ts"
 import { type Probe, RateLimitState } from "../../../domain/platform/Health.ts"
@@ -29,6 +29,7 @@ import {
   NotFromOwnPage,
   RateLimited,
   RequestTimedOut,
+  RunRejected,
   ScopeMissing,
   WrongRole
 } from "./Failures.ts"
@@ -226,8 +227,11 @@ const hasWrongKey = (error: Failure): boolean =>
   (error instanceof MetricsRejected && error.hasToken)
 
 /** No console opens streams of an MCP door, and each of those opens another at the provider's server. */
-const isConsoleRead = ({ request, route: { method, rule } }: RequestContext): boolean =>
-  method === "GET" && !rule.door && header(request, CONSOLE_HEADER) !== undefined
+const isConsoleRead = ({ caller, request, route: { method, rule } }: RequestContext): boolean =>
+  method === "GET" &&
+  !rule.door &&
+  header(request, CONSOLE_HEADER) !== undefined &&
+  !(caller?.role === "consumer" && caller.levels.length > 0)
 
 /** The response carries the headers of the limit that was checked last. */
 const limit = (
@@ -280,22 +284,24 @@ export const makeAuthentication = Effect.gen(function* () {
         : authenticated
     return Effect.flatMapEager(identified, (caller) => {
       context.caller = caller
-      if (caller === undefined || caller.role === "operator") return next(context)
-      context.notes.owner_id = caller.ownerId
-      const runId = header(request, RUN_HEADER)
-      return runId === undefined || caller.role !== "consumer" ? next(context) : asRun(caller, runId, context, next)
+      if (caller !== undefined && caller.role !== "operator") context.notes.owner_id = caller.ownerId
+      return next(context)
     })
   }
 
-  /** The key's calls count toward the run, and may do no more than the run. */
-  const asRun = (caller: Consumer, runId: string, context: RequestContext, next: Next) =>
-    Effect.flatMap(
-      isLevelId(runId) ? levels.asRun(caller, runId) : Effect.fail(new RunNotFound({ runId: runId.slice(0, 100) })),
-      (path) => {
-        context.caller = { ...caller, levels: path }
-        return next(context)
-      }
-    )
+  /** A call that names a run counts toward it, and may do no more than the run. After the limits, because runs are looked up. */
+  const asRun: Stage = (context, next) => {
+    const { caller, request, route } = context
+    const runId = route.rule.scope === "call" ? header(request, RUN_HEADER) : undefined
+    if (runId === undefined || caller?.role !== "consumer") return next(context)
+    const rejected = new RunRejected({ runId: runId.slice(0, 100) })
+    if (!isLevelId(runId)) return Effect.fail(rejected)
+    const found = Effect.catchTag(levels.asRun(caller, runId), "RunNotFound", () => Effect.fail(rejected))
+    return Effect.flatMap(found, (path) => {
+      context.caller = { ...caller, levels: path }
+      return next(context)
+    })
+  }
 
   const bySession = (token: string, context: RequestContext, next: Next) => {
     const { request } = context
@@ -316,7 +322,7 @@ export const makeAuthentication = Effect.gen(function* () {
     return missing === undefined ? next(context) : Effect.fail(missing)
   }
 
-  return { authenticate, authorize }
+  return { authenticate, authorize, asRun }
 })
 
 const missingScope = (levels: ReadonlyArray<Level>, { scope }: AccessRule): ScopeMissing | undefined => {
@@ -331,8 +337,6 @@ export const credentialOf = (request: WebRequest): string =>
   bearer(request) || (header(request, "x-api-key")?.trim() ?? "")
 
 const ANYONE: ReadonlyArray<Role> = []
-
-type Consumer = Extract<Principal, { readonly role: "consumer" }>
 
 /** Names a run below the key: its levels apply instead of the key's. */
 const RUN_HEADER = "x-run-id"

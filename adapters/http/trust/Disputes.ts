@@ -3,6 +3,7 @@
  */
 import { Effect, type Schema } from "effect"
 import type { Principal } from "../../../domain/accounts/Authentication.ts"
+import { scopesOf } from "../../../domain/accounts/Levels.ts"
 import { Claims, type SubjectClaims } from "../../../domain/earnings/Claims.ts"
 import { Microcents, zero } from "../../../domain/shared/Microcents.ts"
 import { format } from "../../../domain/shared/Time.ts"
@@ -156,4 +157,5 @@ const nextStep = (dispute: Dispute): string => {
 /** The operator decides disputes, so it sees what the parties see. */
 const isParty = ({ consumerId, providerId }: Dispute, caller: Principal | undefined): boolean =>
   caller !== undefined &&
+  (caller.role !== "consumer" || (scopesOf(caller.levels)?.includes("read") ?? true)) &&
   (caller.role === "operator" || caller.ownerId === (caller.role === "consumer" ? consumerId : providerId))

@@ -95,13 +95,14 @@ const budgetStore = Layer.effect(
       changeCap: (consumerId, id, cap) =>
         Effect.suspend(() => {
           const budget = budgets.get(consumerId)?.get(id)
-          return budget === undefined ? Effect.succeed(false) : Effect.as(changeCap(budget, cap), true)
+          if (budget === undefined || budget.levelId !== undefined) return Effect.succeed(false)
+          return Effect.as(changeCap(budget, cap), true)
         }),
       remove: (consumerId, id) =>
         Effect.suspend(() => {
           const own = budgets.get(consumerId)
           const budget = own?.get(id)
-          if (own === undefined || budget === undefined) return Effect.succeed(false)
+          if (own === undefined || budget === undefined || budget.levelId !== undefined) return Effect.succeed(false)
           return Effect.as(remove(own, id), true)
         }),
       list: (consumerId, now) =>

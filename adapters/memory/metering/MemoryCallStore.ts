@@ -5,6 +5,7 @@
 import { type DateTime, Effect, Layer } from "effect"
 import { availableIn, MARKET_OWNER } from "../../../domain/ledger/Transfer.ts"
 import {
+  countedFrom,
   decideClosing,
   decideOpening,
   decideResumption,
@@ -130,7 +131,8 @@ const open = (state: State, call: OpenCall): Opened => {
   if (_tag === "Reject") return answer
   const { free, freeCallsLeft, held } = answer
   const covering = held === zero ? [] : budgets
-  for (const budget of covering) Object.assign(budget, reserveIn(budget, held, openedAt))
+  const countedAt = countedFrom(covering, openedAt)
+  for (const budget of covering) Object.assign(budget, reserveIn(budget, held, countedAt))
   const reserved = covering.map((budget) => ({ budget, periodStartMs: budget.periodStartMs }))
   wallet.held += held
   if (free) state.freeCallsUsed.set(tier, used + 1)

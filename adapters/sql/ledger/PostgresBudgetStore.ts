@@ -87,14 +87,15 @@ export const layer = Layer.effect(
       changeCap: Effect.fn("PostgresBudgetStore.changeCap")(
         (consumerId, id, cap) =>
           sql`
-            UPDATE budgets SET cap = ${cap} WHERE consumer_id = ${consumerId} AND budget_id = ${id}
+            UPDATE budgets SET cap = ${cap} WHERE consumer_id = ${consumerId} AND budget_id = ${id} AND level_id IS NULL
             RETURNING 1`.hasRows
       ),
 
       remove: Effect.fn("PostgresBudgetStore.remove")((consumerId, id) =>
         underLock(
           consumerId,
-          sql`DELETE FROM budgets WHERE consumer_id = ${consumerId} AND budget_id = ${id} RETURNING 1`.hasRows
+          sql`DELETE FROM budgets WHERE consumer_id = ${consumerId} AND budget_id = ${id} AND level_id IS NULL
+            RETURNING 1`.hasRows
         )
       ),
 

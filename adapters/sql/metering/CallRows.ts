@@ -233,7 +233,8 @@ const replay = (detail: string, body: Uint8Array): Opened => {
 interface BudgetDetail {
   readonly id: string
   readonly level: LevelId | null
-  readonly period: number
+  /** Its period. */
+  readonly of: number
   readonly cap: string
   readonly spent: string
   readonly held: string
@@ -243,7 +244,7 @@ const budgetExceeded = (call: OpenCall, detail: string): Opened => {
   const budget: BudgetDetail = JSON.parse(detail)
   const [cap, spent, held] = [BigInt(budget.cap), BigInt(budget.spent), BigInt(budget.held)]
   const left = cap - spent - held
-  const period = wordOf(PERIOD_CODE, budget.period)
+  const period = wordOf(PERIOD_CODE, budget.of)
   return {
     _tag: "BudgetExceeded",
     budgetId: budget.id,

@@ -1,12 +1,13 @@
 /**
  * Old months of receipts in files: `<folder>/<month>` has a manifest, and gzipped CSV files of up to 10,000 receipts and their
  * places in the log, in the order of their ids. The database keeps the manifest in `receipt_archives`, which proves the files,
- * and in `archived_totals` what the receipts add up to by account and lot.
+ * and in `archived_totals` what the receipts add up to by account and lot. The name of a file has its hash: no other content ever
+ * replaces what a manifest names.
  */
 import { Context, DateTime, Effect, Schema } from "effect"
 import type { Statement } from "effect/sql"
-import { createHash } from "node:crypto"
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises"
+import { createHash, randomUUID } from "node:crypto"
+import { mkdir, open, readFile, rename, writeFile } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import { promisify } from "node:util"
 import { gunzip, gzip } from "node:zlib"
@@ -35,6 +36,9 @@ export class ArchiveUnusable extends Schema.TaggedError<ArchiveUnusable>()("Arch
 const unusable = (problem: string) => new ArchiveUnusable({ problem })
 
 const RECEIPTS_PER_FILE = 10_000
+
+/** Locks the transaction that moves receipts. */
+const LOCK = 4_700_039
 
 interface ArchiveFile {
   readonly name: string
@@ -77,11 +81,19 @@ const fromCsv = (text: string): ReadonlyArray<Line> => {
 const onDisk = <A>(work: () => Promise<A>) =>
   Effect.tryPromise({ try: work, catch: (cause) => unusable(String(cause)) })
 
-/** Durable when it returns; another writer finds the old file or this one. */
-const write = (path: string, content: Uint8Array | string) =>
-  onDisk(() => writeFile(`${path}.${process.pid}.new`, content, { flush: true })).pipe(
-    Effect.andThen(onDisk(() => rename(`${path}.${process.pid}.new`, path)))
-  )
+/** Another writer finds the old file or this one. */
+const write = Effect.fnUntraced(function* (path: string, content: Uint8Array | string) {
+  const unnamed = `${path}.${randomUUID()}.new`
+  yield* onDisk(() => writeFile(unnamed, content, { flush: true }))
+  yield* onDisk(() => rename(unnamed, path))
+})
+
+/** The names of files in a folder outlive a power failure from then on. */
+const persist = (folder: string) =>
+  onDisk(async () => {
+    const directory = await open(folder)
+    await directory.sync().finally(() => directory.close())
+  })
 
 const hashOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex")
 
@@ -115,15 +127,17 @@ const writeMonth = Effect.fnUntraced(function* (sql: StoreSql, folder: string, s
       return yield* unusable(`Receipts of ${span.month} are not in the log yet.`)
     for (const line of lines) [cost, fee] = [cost + BigInt(line["cost"]!), fee + BigInt(line["fee"]!)]
     receipts += lines.length
-    const name = `receipts-${String(files.length + 1).padStart(5, "0")}.csv.gz`
     const bytes = yield* onDisk(() => promisify(gzip)(toCsv(lines)))
+    const sha256 = hashOf(bytes)
+    const name = `receipts-${String(files.length + 1).padStart(5, "0")}-${sha256.slice(0, 12)}.csv.gz`
     yield* write(join(folder, span.month, name), bytes)
     const [first, last] = [lines[0]!["receipt_id"]!, lines.at(-1)!["receipt_id"]!]
-    files.push({ name, first, last, sha256: hashOf(bytes) })
+    files.push({ name, first, last, sha256 })
   }
   if (receipts === 0) return yield* unusable(`There are no receipts of ${span.month}.`)
   const manifest: Manifest = { version: 1, month: span.month, receipts, cost: `${cost}`, fee: `${fee}`, files }
   yield* write(join(folder, span.month, "manifest.json"), `${JSON.stringify(manifest, undefined, 2)}\n`)
+  yield* Effect.forEach([join(folder, span.month), folder, dirname(folder)], persist)
   return manifest
 })
 
@@ -178,17 +192,31 @@ export const archiveMonth = Effect.fnUntraced(function* (
   span: MonthSpan,
   at: DateTime.Utc
 ) {
-  const { end, month, start } = span
-  const [found] = yield* sql<{ readonly is_invoiced: boolean; readonly is_disputed: boolean }>`
-    SELECT EXISTS (SELECT 1 FROM invoice_months WHERE month = ${month} AND completed_at IS NOT NULL) AS is_invoiced,
-      EXISTS (SELECT 1 FROM disputes WHERE status <= 2 AND settled_on >= ${toDate(start)} AND settled_on < ${toDate(end)})
-        AS is_disputed`
+  const { month } = span
+  // A provider's own test calls have no invoice.
+  const [found] = yield* sql<Readonly<Record<"is_archived" | "is_invoiced" | "is_covered" | "is_disputed", boolean>>>`
+    SELECT EXISTS (SELECT 1 FROM receipt_archives WHERE month = ${month}) AS is_archived,
+      EXISTS (SELECT 1 FROM invoice_months WHERE month = ${month} AND completed_at IS NOT NULL) AS is_invoiced,
+      (SELECT count(*) FROM receipts WHERE consumer_id <> provider_id AND ${inMonth(sql, span)})
+        = (SELECT coalesce(sum(calls), 0) FROM invoice_usage WHERE month = ${month}) AS is_covered,
+      EXISTS (SELECT 1 FROM disputes WHERE status <= 2 AND to_char(settled_on, 'YYYY-MM') = ${month}) AS is_disputed`
+  if (found!.is_archived) {
+    return yield* unusable(`${month} is archived already, and has receipts. Put it back with \`archive --undo\` first.`)
+  }
   if (!found!.is_invoiced) return yield* unusable(`${month} has no invoices yet. Run \`invoices ${month}\` first.`)
+  if (!found!.is_covered) {
+    return yield* unusable(`Receipts of ${month} are not invoiced yet. Run \`invoices ${month} --supplement\` first.`)
+  }
   if (found!.is_disputed) return yield* unusable(`Calls of ${month} are disputed. Decide these disputes first.`)
   const manifest = yield* writeMonth(sql, folder, span)
   const { faults, totals } = yield* readMonth(folder, manifest)
   const { files, receipts } = manifest
   const move = Effect.gen(function* () {
+    // Two commands at once: the second one finds the first one's archive.
+    yield* sql`SELECT pg_advisory_xact_lock(${LOCK})`
+    if (yield* sql`SELECT 1 FROM receipt_archives WHERE month = ${month}`.hasRows) {
+      return yield* unusable(`${month} was archived meanwhile.`)
+    }
     yield* sql`
       INSERT INTO archived_totals (month, account, owner_id, lot, credits, debits, transfers)
       SELECT ${month}, * FROM (
@@ -200,12 +228,19 @@ export const archiveMonth = Effect.fnUntraced(function* (
     yield* sql`
       INSERT INTO receipt_archives (month, manifest, first_id, last_id, archived_at)
       VALUES (${month}, ${JSON.stringify(manifest)}, ${files[0]!.first}, ${files.at(-1)!.last}, ${toDate(at)})`
-    const there = yield* sql`SELECT count(*) FROM receipts WHERE ${inMonth(sql, span)}`.unprepared.number
-    if (there !== receipts) faults.push(`The database has ${there} receipts, the files ${receipts}.`)
-    yield* sql`
-      DELETE FROM receipt_log_places WHERE (receipt_id, consumer_id) IN (
-        SELECT receipt_id, consumer_id FROM receipts WHERE ${inMonth(sql, span)})`.unprepared
-    yield* sql`DELETE FROM receipts WHERE ${inMonth(sql, span)}`.unprepared
+    // What is deleted is counted, not what was there before: another receipt may come between two statements.
+    const places = yield* sql`
+      WITH gone AS (
+        DELETE FROM receipt_log_places WHERE (receipt_id, consumer_id) IN (
+          SELECT receipt_id, consumer_id FROM receipts WHERE ${inMonth(sql, span)})
+        RETURNING 1
+      ) SELECT count(*) FROM gone`.unprepared.number
+    const rows = yield* sql`
+      WITH gone AS (DELETE FROM receipts WHERE ${inMonth(sql, span)} RETURNING 1) SELECT count(*) FROM gone`.unprepared
+      .number
+    if (places !== receipts || rows !== receipts) {
+      faults.push(`The database has ${rows} receipts and ${places} places in the log, the files ${receipts}.`)
+    }
     faults.push(...(yield* differences(sql, month, totals)))
     if (faults.length > 0) return yield* unusable(`${month}: ${faults.join(" ")}`)
   })

@@ -4,9 +4,9 @@
  * call and one in batches. Every answer must be the same in all three, and every row in both databases.
  */
 import { assert, it } from "@effect/vitest"
-import { Context, Effect, Exit, Layer, Schema } from "effect"
+import { Context, DateTime, Effect, Exit, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { BudgetId, BudgetStore } from "../../../domain/ledger/Budgets.ts"
+import { type Budget, BudgetId, BudgetStore } from "../../../domain/ledger/Budgets.ts"
 import { Ledger } from "../../../domain/ledger/Ledger.ts"
 import {
   CallStore,
@@ -17,7 +17,16 @@ import {
 } from "../../../domain/metering/CallStore.ts"
 import type { StoreUnavailable } from "../../../domain/shared/StoreUnavailable.ts"
 import { type LedgerPorts, memoryLedgerPorts, postgresLedgerPorts } from "../../contracts/ledgerPorts.ts"
-import { aCall, aConsumerId, aProviderId, aToolId, closingOf, money, OPENED_AT } from "../../contracts/ledgerSamples.ts"
+import {
+  aCall,
+  aConsumerId,
+  aLevelId,
+  aProviderId,
+  aToolId,
+  closingOf,
+  money,
+  OPENED_AT
+} from "../../contracts/ledgerSamples.ts"
 import { rowsOf } from "../../support/checks/LedgerRows.ts"
 
 const RUNS = 40
@@ -29,6 +38,19 @@ const FREE_CALLS = [0, 2, 0, 0] as const
 /** Of the platform, in basis points. */
 const FEES = [1_000, 0, 333, 5_000] as const
 
+/** Of the caller's key: levels from the top, by their places in `people`. */
+const PATHS = [[], [0], [0, 1], [0, 1, 2], [0, 3]] as const
+/** Each level has budgets of its own, which are met often. */
+const LIMITS: ReadonlyArray<Readonly<Partial<Record<Budget["period"], number>>>> = [
+  { day: 9_000, total: 40_000 },
+  { hour: 3_000, week: 5_000 },
+  { total: 2_500 },
+  { month: 4_000, hour: 0 }
+]
+const HOUR_MS = 3_600_000
+/** Of the time of the call: also into the next periods, and by a node whose clock is behind. */
+const LATER_MS = [0, 0, 0, HOUR_MS, 24 * HOUR_MS, 8 * 24 * HOUR_MS, 40 * 24 * HOUR_MS, -HOUR_MS] as const
+
 const index = (count: number) => Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: count - 1 }))
 
 const Opening = Schema.Struct({
@@ -36,6 +58,8 @@ const Opening = Schema.Struct({
   tool: index(PRICES.length),
   key: Schema.NullOr(index(4)),
   request: Schema.Literals([0, 0, 0, 1]),
+  path: index(PATHS.length),
+  later: index(LATER_MS.length),
   fee: index(FEES.length)
 })
 
@@ -69,6 +93,10 @@ interface Steps {
   readonly openings: ReadonlyArray<OpenCall>
 }
 
+const [RICH, POOR, BUDGETED] = [0, 2, 3]
+/** Budgets of its own would be met before those of its levels. */
+const LEVELED = RICH
+
 class Databases extends Context.Service<
   Databases,
   Readonly<Record<"alone" | "batched", Context.Context<LedgerPorts | SqlClient.SqlClient>>> & {
@@ -88,15 +116,28 @@ class Databases extends Context.Service<
 const people = Effect.all({
   consumers: Effect.replicateEffect(aConsumerId, LOADS.length),
   providers: Effect.replicateEffect(aProviderId, 2),
-  tools: Effect.replicateEffect(aToolId, PRICES.length)
+  tools: Effect.replicateEffect(aToolId, PRICES.length),
+  levels: Effect.replicateEffect(aLevelId, LIMITS.length)
 })
 type People = Effect.Success<typeof people>
 
-const equipped = Effect.fnUntraced(function* ({ consumers, providers }: People) {
+const equipped = Effect.fnUntraced(function* ({ consumers, levels, providers }: People) {
   const ledger = yield* Ledger
+  const { replace } = yield* BudgetStore
   for (const [n, load] of LOADS.entries()) {
     const consumerId = consumers[n]!
     if (load > 0) yield* ledger.load({ consumerId, amount: money(load), reference: `load of ${consumerId}` })
+  }
+  for (const [place, limits] of LIMITS.entries()) {
+    const of = { consumerId: consumers[LEVELED]!, levelId: levels[place]!, toolId: undefined, providerId: undefined }
+    const budgets = Object.entries(limits).map(([period, cap], n) => ({
+      ...of,
+      id: BudgetId.make(`00000000-0000-4000-8000-0000000001${place}${n}`),
+      cap: money(cap),
+      period: period as Budget["period"],
+      createdAt: OPENED_AT
+    }))
+    yield* replace(of.consumerId, of.levelId, budgets)
   }
   yield* (yield* BudgetStore).create(
     {
@@ -135,7 +176,7 @@ const closing = (call: OpenCall, { answered, share, status, usesFreeCall }: Clos
   })
 
 /** One step after the other; says what the steps were, with ids and receipts. */
-const lived = Effect.fnUntraced(function* (story: typeof Story.Type, { consumers, providers, tools }: People) {
+const lived = Effect.fnUntraced(function* (story: typeof Story.Type, { consumers, levels, providers, tools }: People) {
   const asked: Array<OpenCall> = []
   const open = new Set<OpenCall>()
   const receipts = new Map<OpenCall, CloseCall>()
@@ -151,8 +192,10 @@ const lived = Effect.fnUntraced(function* (story: typeof Story.Type, { consumers
         const asHeld = step.misnamed ? { ...fresh, consumerId: consumers[0]! } : fresh
         closed.set(call, step.feeChanged ? { ...asHeld, feeBasisPoints: fresh.feeBasisPoints + 1 } : asHeld)
       }
-      const openings = yield* Effect.forEach(round.openings, ({ consumer, fee, key, request, tool }) =>
+      const openings = yield* Effect.forEach(round.openings, ({ consumer, fee, key, later, path, request, tool }) =>
         aCall(consumers[consumer]!, {
+          levels: PATHS[path]!.map((place) => levels[place]!),
+          openedAt: DateTime.add(OPENED_AT, { milliseconds: LATER_MS[later]! }),
           toolId: tools[tool]!,
           providerId: providers[tool % 2]!,
           holdAmount: money(PRICES[tool]!),
@@ -200,14 +243,20 @@ const livedTwice = Effect.fnUntraced(function* (story: typeof Story.Type) {
   assert.deepStrictEqual(one.answers, ruled)
   assert.deepStrictEqual(many, ruled)
   assert.deepStrictEqual(yield* rows.pipe(Effect.provide(batched)), yield* rows.pipe(Effect.provide(alone)))
+  const counted = Effect.forEach(LATER_MS, (milliseconds) =>
+    Effect.flatMap(BudgetStore, ({ ofLevels }) =>
+      ofLevels(everybody.consumers[LEVELED]!, everybody.levels, DateTime.add(OPENED_AT, { milliseconds }))
+    )
+  )
+  assert.deepStrictEqual(yield* counted.pipe(Effect.provide(alone)), yield* counted.pipe(Effect.provide(memory)))
   return one.answers.flat().map((answer) => (typeof answer === "string" ? answer : answer._tag))
 })
-
-const [RICH, POOR, BUDGETED] = [0, 2, 3]
 
 const anOpening = (consumer: number, key: number | null = null, request: 0 | 1 = 0) => ({
   consumer,
   tool: 0,
+  path: 0,
+  later: 0,
   key,
   request,
   fee: 0

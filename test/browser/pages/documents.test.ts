@@ -13,7 +13,7 @@ const PAGES = [
   ["changelog", "/changelog", "Changelog"],
   ["docs", "/docs", "Documentation"],
   ["docs-quickstart", "/docs/quickstart", "Quickstart"],
-  ["docs-budgets", "/docs/budgets", "Budgets and caps"],
+  ["docs-budgets", "/docs/budgets", "Budgets, keys and runs"],
   ["docs-mcp", "/docs/mcp", "MCP"],
   ["docs-settings", "/docs/settings", "Settings and commands"],
   ["docs-glossary", "/docs/glossary", "Glossary"],

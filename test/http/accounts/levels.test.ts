@@ -253,7 +253,7 @@ it.layer(memoryMarket(), LIVE)("A key with bounds", (it) => {
       yield* expecting(201, { path: BUDGETS, key: owner.key, json: { cap_microcents: 9 * PRICE, period: "week" } })
       const top = yield* keyOf(owner, { label: "top", scopes: ["call", "manage"], rate_limit_rpm: 500 })
       const key = yield* keyOf(top, { label: "low", limits: limits(1, "hour") })
-      const read = expecting(200, { path: `${KEYS}/${key.keyId}/limits`, key: key.key })
+      const read = expecting(200, { path: `${KEYS}/${key.keyId}/limits`, key: owner.key })
       const before = yield* read
       assert.strictEqual(at(before, "verdict"), "open")
       const set = (answer: typeof before) =>
@@ -282,6 +282,63 @@ it.layer(memoryMarket(), LIVE)("A key with bounds", (it) => {
       assert.deepStrictEqual(problemOf(yield* send({ path, key: stranger.key })), [404, "NOT_FOUND"])
       const beside = yield* keyOf(owner, { limits: limits(1) })
       assert.deepStrictEqual(problemOf(yield* send({ path, key: beside.key })), [404, "NOT_FOUND"])
+    })
+  )
+
+  it.effect("ends with its children when the newer key of a rotation is revoked", () =>
+    Effect.gen(function* () {
+      const offer = yield* anEcho
+      const owner = yield* aFundedConsumer()
+      const parent = yield* keyOf(owner, { scopes: ["call", "manage"] })
+      const child = yield* keyOf(parent, {})
+      const json = { key_id: parent.keyId, grace_seconds: 3_600 }
+      const rotated = yield* expecting(201, { path: `${KEYS}/rotate`, key: owner.key, json })
+      const path = `${KEYS}/${textAt(rotated, "key", "key_id")}`
+      assert.strictEqual((yield* send({ method: "DELETE", path, key: owner.key })).status, 200)
+      for (const key of [parent, child]) assert.isFalse(yield* works(key, offer))
+    })
+  )
+
+  it.effect("has a form that releases without bounds reject", () =>
+    Effect.gen(function* () {
+      const owner = yield* aFundedConsumer(0)
+      const key = yield* keyOf(owner, { limits: limits(1) })
+      assert.match(key.key, /^atb_k_[0-9a-f]{72}$/u)
+      assert.match(owner.key, /^atb_c_/u)
+    })
+  )
+
+  it.effect("spends one limit by reports of many times in the past", () =>
+    Effect.gen(function* () {
+      const offer = yield* anEcho
+      const owner = yield* aFundedConsumer()
+      const key = yield* keyOf(owner, { limits: limits(1, "hour") })
+      const report = (hours: number) => ({
+        tool_id: offer.toolId,
+        success: true,
+        timestamp: new Date(Date.now() - hours * 3_600_000).toISOString()
+      })
+      const codes = yield* Effect.forEach([3, 2, 1], (hours) =>
+        Effect.map(send({ path: METER, key: key.key, json: report(hours) }), ({ status }) => status)
+      )
+      assert.deepStrictEqual(codes, [201, 402, 402])
+    })
+  )
+
+  it.effect("keeps its limit when the budget of that id is removed, and hides the account without `read`", () =>
+    Effect.gen(function* () {
+      const owner = yield* aFundedConsumer()
+      const key = yield* keyOf(owner, { limits: limits(1) })
+      const shown = yield* expecting(200, { path: `${KEYS}/${key.keyId}`, key: owner.key })
+      const path = `${BUDGETS}/${textAt(shown, "bounds", "limits", 0, "budget_id")}`
+      assert.deepStrictEqual(problemOf(yield* send({ method: "DELETE", path, key: owner.key })), [404, "NOT_FOUND"])
+      const account = (answer: typeof shown) =>
+        listAt(answer, "checks")
+          .filter((one) => valueAt(one, "level") === "account")
+          .map((one) => valueAt(one, "remaining_microcents"))
+      const limitsOf = (by: Member) => expecting(200, { path: `${KEYS}/${key.keyId}/limits`, key: by.key })
+      assert.include(account(yield* limitsOf(owner)), 1_000_000)
+      assert.notInclude(account(yield* limitsOf(key)), 1_000_000)
     })
   )
 
@@ -388,9 +445,9 @@ it.layer(memoryMarket(), LIVE)("A run", (it) => {
       assert.strictEqual((yield* called(key, run.runId)).status, 200)
       assert.deepStrictEqual(problemOf(yield* called(key, run.runId)), [402, "BUDGET_EXCEEDED"])
       assert.deepStrictEqual(problemOf(yield* called(owner, run.runId)), [402, "BUDGET_EXCEEDED"])
-      assert.deepStrictEqual(problemOf(yield* called(key, apart.runId)), [404, "NOT_FOUND"])
-      assert.deepStrictEqual(problemOf(yield* called(yield* aFundedConsumer(), run.runId)), [404, "NOT_FOUND"])
-      assert.deepStrictEqual(problemOf(yield* called(owner, "nightly")), [404, "NOT_FOUND"])
+      assert.deepStrictEqual(problemOf(yield* called(key, apart.runId)), [403, "FORBIDDEN"])
+      assert.deepStrictEqual(problemOf(yield* called(yield* aFundedConsumer(), run.runId)), [403, "FORBIDDEN"])
+      assert.deepStrictEqual(problemOf(yield* called(owner, "nightly")), [403, "FORBIDDEN"])
       const shown = yield* expecting(200, { path: `${KEYS}/${key.keyId}`, key: owner.key })
       assert.strictEqual(numberAt(shown, "bounds", "limits", 0, "spent_microcents"), PRICE)
     })

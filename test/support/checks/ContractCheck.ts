@@ -32,7 +32,7 @@ const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,128}$/u
 /** What the inside of the service looks like: places in the code, SQL, connection strings, keys. */
 const INSIDE =
   /\.ts:\d+|node_modules|\bat \w+ \(|\b(?:SELECT|INSERT INTO|UPDATE \w+ SET|DELETE FROM)\b|SqlError|postgres(?:ql)?:\/\//u
-const KEY = /atb_[cp]_[0-9a-f]{32}/u
+const KEY = /atb_[ckpr]_[0-9a-f]{32}/u
 
 const headerFaults = ({ headers }: Answer): Array<string> => {
   const expected: Array<readonly [name: string, pattern: RegExp]> = [

@@ -3,7 +3,7 @@
  */
 import { consumerBody, CONSUMERS, PROVIDERS, providerBody, TOOLS } from "../market/Market.ts"
 import { accounts, anybody, consumers, operators, providers, row, type Rows } from "./Matrix.ts"
-import { BALANCE, BUDGETS, GRANTS, INVOICES, KEYS, OWN_TOOLS, TOOLBOX } from "./Paths.ts"
+import { BALANCE, BUDGETS, GRANTS, INVOICES, KEYS, OWN_TOOLS, RUNS, TOOLBOX } from "./Paths.ts"
 
 const ownKeys = { consumerOwner: ["consumerKey"], providerOwner: ["providerKey"] } as const
 const ownDocuments = { consumerOwner: ["invoice"], providerOwner: ["statement"] } as const
@@ -55,6 +55,27 @@ export const accountRows: Rows = {
   [`DELETE ${KEYS}/:key_id`]: row({ ...accounts(404), consumerOwner: 200 }, ({ marks }) => ({
     method: "DELETE",
     path: `${KEYS}/${marks.consumerKey}`
+  })),
+
+  [`GET ${KEYS}/:key_id`]: row(consumers(200, 404), ({ marks }) => ({ path: `${KEYS}/${marks.consumerKey}` })),
+  [`PATCH ${KEYS}/:key_id`]: row(consumers(200, 404), ({ marks }) => ({
+    method: "PATCH",
+    path: `${KEYS}/${marks.consumerKey}`,
+    json: { label: "renamed" }
+  })),
+  [`GET ${KEYS}/:key_id/limits`]: row(
+    consumers(200, 404),
+    ({ marks }) => ({
+      path: `${KEYS}/${marks.consumerKey}/limits`
+    }),
+    { shows: { consumerOwner: ["consumerBalance"] } }
+  ),
+  [`GET ${RUNS}`]: row(consumers(200), RUNS),
+  [`POST ${RUNS}`]: row(consumers(201), () => ({ path: RUNS, json: { limit_microcents: 1 } })),
+  [`GET ${RUNS}/:run_id`]: row(consumers(404), ({ marks }) => ({ path: `${RUNS}/${marks.consumerKey}` })),
+  [`DELETE ${RUNS}/:run_id`]: row(consumers(404), ({ marks }) => ({
+    method: "DELETE",
+    path: `${RUNS}/${marks.consumerKey}`
   })),
 
   // The name is that of the owner's tool: any other provider adds one of its own. The consumer's toolbox shows the tool.
