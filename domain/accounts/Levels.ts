@@ -402,7 +402,8 @@ export class Levels extends Context.Service<
         const expiresAt = change.expiresAt === undefined ? key.expiresAt : (change.expiresAt ?? undefined)
         const former = levels.at(-1)
         const above = levels.slice(0, -1)
-        const isBounding = Object.keys(bounds).length > 0 || limits !== undefined || disabled !== undefined
+        const isBounding =
+          Object.values(bounds).some((bound) => bound !== undefined) || (limits ?? []).length > 0 || disabled === true
         if (former === undefined && (isBounding || change.expiresAt !== undefined)) {
           yield* keys.requireOtherThan(ownerOf(caller), id)
         }

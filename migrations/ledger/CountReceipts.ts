@@ -22,7 +22,7 @@ const TOTALS: Readonly<Record<string, string>> = {
 
 const COLUMNS = Object.keys(TOTALS)
 const RECEIPT_TOTALS = Object.values(TOTALS).join(", ")
-const SUMS = COLUMNS.map((column) => `sum(${column})`).join(", ")
+const COLUMN_TOTALS = COLUMNS.map((column) => `sum(${column})`).join(", ")
 
 const HOURS = { table: "usage_hourly", key: "consumer_id, hour, tool_id, provider_id" }
 const DAYS = { table: "provider_usage", key: "provider_id, day, tool_id" }
@@ -105,7 +105,7 @@ export const countReceipts = Effect.gen(function* () {
         v_day := least(v_day, v_known - interval '24 hours');
         ${put(
           DAYS,
-          `SELECT provider_id, ${DAY}, tool_id, ${SUMS} FROM usage_hourly WHERE hour >= v_day AND hour < v_known`,
+          `SELECT provider_id, ${DAY}, tool_id, ${COLUMN_TOTALS} FROM usage_hourly WHERE hour >= v_day AND hour < v_known`,
           (column) => `excluded.${column}`
         )};
         UPDATE provider_usage SET day = v_day WHERE provider_id = ${MARKET};
@@ -119,7 +119,7 @@ export const countReceipts = Effect.gen(function* () {
           SELECT ${HOURS.key} FROM usage_hourly WHERE hour < p_day AND hour <> ${DAY} LIMIT p_hours)
         RETURNING *
       ), days AS (
-        ${put(HOURS, `SELECT consumer_id, ${DAY}, tool_id, provider_id, ${SUMS} FROM hours`)}
+        ${put(HOURS, `SELECT consumer_id, ${DAY}, tool_id, provider_id, ${COLUMN_TOTALS} FROM hours`)}
       )
       SELECT count(*) INTO v_hours FROM hours;
       RETURN v_hours;

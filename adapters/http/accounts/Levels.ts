@@ -124,7 +124,7 @@ export const levelsRoutes = Effect.gen(function* () {
       )
       return {
         key_id: params.key_id,
-        verdict: checks.some(({ verdict }) => verdict === "exhausted") ? ("exhausted" as const) : ("open" as const),
+        verdict: checks.some(stopsAll) ? ("exhausted" as const) : ("open" as const),
         checks,
         timestamp: format(now)
       }
@@ -302,6 +302,10 @@ const check = (place: Place, limit: string, verdict: "unset" | "open" | "exhaust
   resets_at: null,
   ...fields
 })
+
+/** A budget of one tool or provider leaves the others. */
+const stopsAll = ({ provider_id, tool_id, verdict }: ReturnType<typeof check>): boolean =>
+  verdict === "exhausted" && tool_id === null && provider_id === null
 
 /** Without the scope `read`, a key sees of others that they stop it, and when that ends. */
 const verdictOf = (one: ReturnType<typeof check>): ReturnType<typeof check> =>

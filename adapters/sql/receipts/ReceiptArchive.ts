@@ -167,7 +167,7 @@ const readMonth = Effect.fnUntraced(function* (folder: string, { files, month, r
     }
   }
   if (found !== receipts) faults.push(`The files have ${found} receipts of ${receipts}.`)
-  return { faults, totals: new Set([...totals].map(([key, sums]) => [key, ...sums].join(" "))) }
+  return { faults, totals: new Set([...totals].map(([key, amounts]) => [key, ...amounts].join(" "))) }
 })
 
 /** The totals that only the files or only the database has. */

@@ -299,6 +299,29 @@ it.layer(memoryMarket(), LIVE)("A key with bounds", (it) => {
     })
   )
 
+  it.effect(
+    "was one of the account, and stays so where only its label changes, or a bound that it has not is lifted",
+    () =>
+      Effect.gen(function* () {
+        const owner = yield* aFundedConsumer(0)
+        const keyId = textAt(yield* expecting(200, { path: WHOAMI, key: owner.key }), "key_id")
+        for (const json of [{ label: "main" }, { rate_limit_rpm: null, disabled: false, limits: [] }]) {
+          const changed = yield* change(owner, keyId, json)
+          assert.deepStrictEqual<unknown>(
+            [changed.status, at(changed, "bounds"), at(changed, "key", "label")],
+            [200, null, "main"]
+          )
+        }
+        yield* expecting(201, { path: BUDGETS, key: owner.key, json: { cap_microcents: 0, provider_id: owner.id } })
+        const limited = yield* expecting(200, { path: `${KEYS}/${keyId}/limits`, key: owner.key })
+        const exhausted = listAt(limited, "checks").filter((one) => valueAt(one, "verdict") === "exhausted")
+        assert.deepStrictEqual<unknown>(
+          exhausted.map((one) => valueAt(one, "limit")),
+          ["balance", "month"]
+        )
+      })
+  )
+
   it.effect("has a form that releases without bounds reject", () =>
     Effect.gen(function* () {
       const owner = yield* aFundedConsumer(0)
